@@ -81,9 +81,7 @@ def test_sign_flip_test_rejects_a_true_null_in_about_5_percent() -> None:
     ("right", "total", "low", "high"),
     [(8, 30, 0.142, 0.444), (13, 30, 0.274, 0.608), (4, 30, 0.053, 0.297), (27, 40, 0.520, 0.799)],
 )
-def test_wilson_gives_the_known_intervals_of_single_greedy_runs(
-    right: int, total: int, low: float, high: float
-) -> None:
+def test_wilson_gives_the_known_intervals_of_greedy_runs(right: int, total: int, low: float, high: float) -> None:
     assert wilson(right, total) == pytest.approx((low, high), abs=6e-4)
 
 

@@ -1,11 +1,11 @@
 """Accuracies with intervals, and differences of two runs, from rows of ``TRAJECTORY_SCHEMA``.
 
-The question is the unit: a response is first averaged with the other responses to its question, and intervals come from
-drawing questions again. A response that nobody could grade (``correct`` is null) or whose sandbox failed is left out *and
-counted*; an empty response is wrong and stays in the denominator.
+The question is the unit: a response is first averaged with the other responses to its question, and intervals come
+from drawing questions again. A response that nobody could grade (``correct`` is null) or whose sandbox failed is left
+out and counted; an empty response is wrong and stays in the denominator.
 
-Differs from ToRL: the paper prints single greedy runs without an interval; here every accuracy has one, and two experiments
-are compared on the same questions.
+Differs from ToRL: the paper prints single greedy runs without an interval; here every accuracy has one, and two
+experiments are compared on the same questions.
 """
 
 from collections import defaultdict
@@ -76,7 +76,7 @@ class Estimate:
     question_se: float | None
     """Standard error of the mean for other questions of this kind (generalisation); None for one question."""
     seed_se: float | None
-    """Standard error of the mean for other samples of the same questions (repeatability); None with one sample a question."""
+    """Standard error of the mean for other samples of the same questions (repeatability); None with one a question."""
     n_problems: int
     n_responses: int
 
@@ -294,7 +294,7 @@ def _interval(strata: Sequence[Means], floor: float, draws: int) -> tuple[str, I
 
 
 def _expanded_tail(questions: int) -> float:
-    """Tail share that makes a percentile interval as wide as Student's t would: plain percentiles are too narrow at N = 30."""
+    """Tail share that makes a percentile interval as wide as Student's t; plain ones are too narrow at N = 30."""
     t = student_t_quantile(0.5 + LEVEL / 2, questions - 1)
     return NormalDist().cdf(-sqrt(questions / (questions - 1)) * t)
 
