@@ -1,0 +1,26 @@
+"""Turn the trajectories and evaluations of one experiment into its table of metrics."""
+
+import argparse
+from pathlib import Path
+
+from torl.analysis.curves import METRICS_SCHEMA, evaluation_metrics, training_metrics
+from torl.files import read_table, write_table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--run-dir", type=Path, help="holds trajectories/step_*.jsonl; leave out for an untrained model"
+    )
+    parser.add_argument("--evaluations", type=Path, nargs="*", default=[], help="parquet files of evaluate_policy")
+    parser.add_argument("--experiment", required=True)
+    parser.add_argument("--out", type=Path, required=True, help="metrics.parquet")
+    options = parser.parse_args()
+    table = training_metrics(options.run_dir, options.experiment) if options.run_dir else []
+    for path in options.evaluations:
+        table += evaluation_metrics(read_table(path), options.experiment, path)
+    write_table(options.out, table, METRICS_SCHEMA)
+
+
+if __name__ == "__main__":
+    main()
