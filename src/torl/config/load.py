@@ -1,0 +1,127 @@
+"""From YAML files and the command line to a checked ``RunConfig``.
+
+Order, later wins: scale file, experiment, ``overrides`` of the invocation. Each error names key, value, what is accepted and the
+nearest known key.
+"""
+
+import difflib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from torl.config.models import RunConfig, Settings
+from torl.errors import ConfigError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def scale_names(config_dir: Path) -> list[str]:
+    """Names of the scales in ``config_dir``."""
+    return sorted(path.stem for path in (config_dir / "scales").glob("*.yaml"))
+
+
+def experiment_names(config_dir: Path) -> list[str]:
+    """Names of the experiments in ``config_dir``, in the order of the file."""
+    return list(_read_yaml(config_dir / "experiments.yaml"))
+
+
+def load_settings(values: Mapping[str, Any], config_dir: Path) -> Settings:
+    """Check what Snakemake collected from config.yaml and ``--config``.
+
+    Raises:
+        ConfigError: a key or value is not accepted, or a scale or experiment of that name does not exist.
+    """
+    settings = _validate(Settings, dict(values), "config/config.yaml")
+    _require_name("scale", settings.scale, scale_names(config_dir))
+    for name in settings.experiments:
+        _require_name("experiments", name, experiment_names(config_dir))
+    return settings
+
+
+def resolve(settings: Settings, experiment: str, config_dir: Path) -> RunConfig:
+    """The configuration of ``experiment`` at the scale of ``settings``.
+
+    Raises:
+        ConfigError: the merged configuration is not accepted.
+    """
+    _require_name("scale", settings.scale, scale_names(config_dir))
+    experiments = _read_yaml(config_dir / "experiments.yaml")
+    _require_name("experiments", experiment, list(experiments))
+    merged: dict[str, Any] = {"scale": settings.scale, "experiment": experiment, "seed": settings.seed}
+    for layer in (
+        _read_yaml(config_dir / "scales" / f"{settings.scale}.yaml"),
+        experiments[experiment],
+        settings.overrides,
+    ):
+        merged = _overlay(merged, layer or {})
+    return _validate(RunConfig, merged, f"experiment {experiment!r} at scale {settings.scale!r}")
+
+
+def _overlay(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
+    """``layer`` over ``base``: mappings are merged, everything else is replaced."""
+    merged = dict(base)
+    for key, value in layer.items():
+        nested = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
+        merged[key] = _overlay(merged[key], value) if nested else value
+    return merged
+
+
+def _read_yaml(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise ConfigError(f"{path} does not exist; restore it from the repository.") from error
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path} is not YAML: {error}; mend that line.") from error
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path} holds {type(content).__name__}, not a mapping; write `key: value` lines.")
+    return content
+
+
+def _require_name(key: str, name: str, known: list[str]) -> None:
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        raise ConfigError(f"{key} is {name!r}; accepted: {', '.join(known)}.{hint}")
+
+
+def _validate(model: type[Model], values: Mapping[str, Any], origin: str) -> Model:
+    try:
+        return model.model_validate(values)
+    except ValidationError as error:
+        lines = [_explain(model, details) for details in error.errors()]
+        raise ConfigError(f"{origin} is not accepted:\n  " + "\n  ".join(lines)) from error
+
+
+def _explain(model: type[BaseModel], details: ErrorDetails) -> str:
+    """One line for one error: key, value, what is accepted, the nearest known key."""
+    location = [part for part in details["loc"] if isinstance(part, str)]
+    key = ".".join(str(part) for part in details["loc"]) or "(combination)"
+    if details["type"] == "extra_forbidden":
+        known = list(_section(model, location[:-1]).model_fields)
+        near = difflib.get_close_matches(location[-1], known, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else ""
+        return f"{key}: unknown key (value {details['input']!r}); known here: {', '.join(known)}{hint}"
+    if details["type"] == "missing":
+        return f"{key}: missing; add it ({_describe(model, location)})"
+    message = details["msg"].removeprefix("Value error, ")
+    value = "" if details["type"] == "value_error" else f" but is {details['input']!r}"
+    return f"{key}: {message}{value}{_describe(model, location, ' -- ')}"
+
+
+def _section(model: type[BaseModel], location: list[str]) -> type[BaseModel]:
+    """The model of the section that ``location`` leads to."""
+    for name in location:
+        annotation = model.model_fields[name].annotation if name in model.model_fields else None
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            model = annotation
+    return model
+
+
+def _describe(model: type[BaseModel], location: list[str], lead: str = "") -> str:
+    field = _section(model, location[:-1]).model_fields.get(location[-1]) if location else None
+    return f"{lead}{field.description}" if field is not None and field.description else ""

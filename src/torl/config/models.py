@@ -1,0 +1,243 @@
+"""What may be configured: one frozen model a section, one sentence a field.
+
+A ``RunConfig`` is what one experiment at one scale runs with. Unknown keys, wrong types and impossible combinations are errors.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Positive = Annotated[int, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Section(BaseModel):
+    """Base of every section: frozen, no unknown keys, field docstrings as descriptions."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, strict=True)
+
+
+class ModelConfig(Section):
+    """The policy that training starts from."""
+
+    base: str
+    """Hub id or folder of the base model; "scale-model" is the small one that the workflow trains itself."""
+    revision: str | None = None
+    """Commit, tag or branch of the base on the hub; null is its default branch."""
+    pretrain_documents: Positive = 30_000
+    """Documents in the corpus of the scale model; of no effect on other bases."""
+    pretrain_steps: Positive = 1_800
+    """Optimizer steps of the scale model's own training; of no effect on other bases."""
+
+    @property
+    def is_scale_model(self) -> bool:
+        """Whether the base is the small model that the workflow trains."""
+        return self.base == "scale-model"
+
+
+class DataConfig(Section):
+    """Which problems are trained on."""
+
+    sources: Annotated[list[str], Field(min_length=1)]
+    """Names in config/sources.yaml that the pool is made of."""
+    generate: Positive | None = None
+    """Problems to generate from each generated source; null for sources that are read."""
+    selection: Literal["lim", "random", "all"]
+    """How the pool becomes the training set: learning impact, a random subset, or all of it."""
+    scores: str | None = None
+    """Source of published learning-impact scores; null takes those of this project's own probe run."""
+    minimum_score: float | None = None
+    """Keep problems with at least this learning impact (the release: 0.6)."""
+    count: Positive | None = None
+    """Keep this many problems (the paper: 28,740)."""
+    keep_overlap: bool = False
+    """Keep problems that also occur in a benchmark; the paper does not say what it did."""
+    check_answers: bool = True
+    """Whether problems whose answer the grader cannot parse are dropped."""
+
+    @model_validator(mode="after")
+    def _selection_is_complete(self) -> Self:
+        if self.selection == "lim" and (self.minimum_score is None) == (self.count is None):
+            raise ValueError("selection 'lim' needs exactly one of minimum_score and count; set the other to null")
+        if self.selection == "random" and self.count is None:
+            raise ValueError("selection 'random' needs count; set how many problems to draw")
+        return self
+
+
+class RolloutConfig(Section):
+    """How a response is made."""
+
+    prompt: str
+    """Name of the prompt (torl.rollout.prompts)."""
+    protocol: str = "torl"
+    """Name of the way the model calls the tool (torl.rollout.protocol)."""
+    max_tool_calls: Annotated[int, Field(ge=0, le=16)]
+    """C of the paper: how often a response may have code executed; 0 is training without a tool."""
+    max_prompt_tokens: Positive
+    """Longest prompt; problems over this minus 10 are left out, as in the release."""
+    max_response_tokens: Positive
+    """Longest response, observations included."""
+    max_observation_characters: Annotated[int, Field(ge=16)] = 256
+    """Observations of this length or more keep their first and last 128 characters."""
+    mask_observations: bool = True
+    """Whether observation tokens are left out of the loss."""
+    temperature: Annotated[float, Field(ge=0)] = 1.0
+    """Sampling temperature in training."""
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Nucleus sampling in training; 1 is off."""
+
+
+class RewardConfig(Section):
+    """What a response earns."""
+
+    penalty: Literal["none", "paper", "release"] = "none"
+    """Penalty on code: none; paper = a response with a failed call; release = no successful call, code or not."""
+    penalty_value: Annotated[float, Field(le=0)] = -0.5
+    """Added to the reward of a penalised response."""
+
+
+class TrainConfig(Section):
+    """GRPO through verl."""
+
+    steps: Positive
+    """Optimizer steps; one step is one batch of rollouts and one update."""
+    prompts_per_step: Positive
+    """Problems in a batch."""
+    responses_per_prompt: Annotated[int, Field(ge=2)]
+    """Group size n of GRPO."""
+    learning_rate: Annotated[float, Field(gt=0)]
+    """Learning rate of AdamW."""
+    learning_rate_end: Share = 1.0
+    """Share of the learning rate that is left at the last step of a cosine decay; 1 keeps it constant."""
+    save_every: Positive
+    """A checkpoint is saved after this many steps and after the last."""
+    keep_checkpoints: Positive = 2
+    """Checkpoints with optimizer state that are kept for resuming; exported weights stay."""
+
+
+class ComputeConfig(Section):
+    """What the training and evaluation jobs run on."""
+
+    platform: Literal["cpu", "cuda"]
+    """Device of the trainer."""
+    engine: Literal["transformers", "vllm"]
+    """Model server of rollout and evaluation."""
+    nodes: Positive = 1
+    """Machines of one training job."""
+    gpus_per_node: Positive = 1
+    """GPUs of each machine; on the CPU platform the number of trainer processes."""
+    threads: Positive = 1
+    """CPU threads of each trainer and server process."""
+    max_tokens_per_gpu: Positive = 16_384
+    """Tokens in a micro-batch of the update."""
+    rollout_memory: Share = 0.85
+    """Share of GPU memory for vLLM."""
+    tensor_parallel: Positive = 1
+    """GPUs that share one copy of the rollout model."""
+    agent_workers: Positive = 8
+    """Processes that run tool loops."""
+
+    @model_validator(mode="after")
+    def _engine_fits_platform(self) -> Self:
+        if self.platform == "cuda" and self.engine == "transformers":
+            raise ValueError("platform 'cuda' needs engine 'vllm'; 'transformers' serves the CPU platform only")
+        return self
+
+
+class SandboxConfig(Section):
+    """Where code runs."""
+
+    url: str | None = None
+    """Address of a running sandbox (SandboxFusion's contract); null starts one inside each job."""
+    workers: Positive = 2
+    """Snippets that a started sandbox runs at once."""
+    timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
+    """Time-out of one snippet, counted from the start of its execution."""
+    allow_unsafe: bool = False
+    """Run snippets with resource limits only where the machine offers no isolation."""
+
+
+class EvaluationConfig(Section):
+    """How checkpoints are measured."""
+
+    benchmarks: Annotated[list[str], Field(min_length=1)]
+    """Names in config/sources.yaml."""
+    generate: Positive | None = None
+    """Problems to generate for a generated benchmark."""
+    every: Positive
+    """A checkpoint is evaluated after each multiple of this many steps; a multiple of train.save_every. Step 0 always is."""
+    samples: Positive = 1
+    """Responses per question."""
+    temperature: Annotated[float, Field(ge=0)] = 0.0
+    """Sampling temperature; 0 is greedy, the paper's protocol."""
+    top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Nucleus sampling; 1 is off."""
+    limit: Positive | None = None
+    """Questions taken from each benchmark, in its own order; null is all."""
+    concurrency: Positive = 256
+    """Trajectories in flight at once."""
+
+    @model_validator(mode="after")
+    def _greedy_once(self) -> Self:
+        if self.temperature == 0 and self.samples > 1:
+            raise ValueError("temperature 0 gives the same response every time; set samples to 1 or temperature above 0")
+        return self
+
+
+class RunConfig(Section):
+    """Everything one experiment at one scale runs with."""
+
+    scale: str
+    """Name of the scale (config/scales)."""
+    experiment: str
+    """Name of the experiment (config/experiments.yaml)."""
+    description: str
+    """One sentence: what the experiment changes and why."""
+    seed: Annotated[int, Field(ge=0, lt=2**31)]
+    """Seed of everything random: generated problems, the scale model, rollouts, evaluation."""
+    model: ModelConfig
+    data: DataConfig
+    rollout: RolloutConfig
+    reward: RewardConfig = RewardConfig()
+    train: TrainConfig
+    compute: ComputeConfig
+    sandbox: SandboxConfig = SandboxConfig()
+    evaluation: EvaluationConfig
+
+    @model_validator(mode="after")
+    def _sections_fit(self) -> Self:
+        if self.rollout.max_tool_calls == 0 and self.reward.penalty != "none":
+            raise ValueError(
+                f"reward.penalty is {self.reward.penalty!r} with rollout.max_tool_calls 0: without calls no code can fail; "
+                "set reward.penalty to none or max_tool_calls above 0"
+            )
+        if self.train.save_every > self.train.steps:
+            raise ValueError(
+                f"train.save_every {self.train.save_every} is above train.steps {self.train.steps}; set it to at most that"
+            )
+        if self.evaluation.every % self.train.save_every:
+            raise ValueError(
+                f"evaluation.every {self.evaluation.every} is no multiple of train.save_every {self.train.save_every}; "
+                "only saved checkpoints can be evaluated"
+            )
+        return self
+
+    @property
+    def evaluated_steps(self) -> list[int]:
+        """Steps whose policy is exported and evaluated, in order: 0, each multiple of ``evaluation.every``, and the last."""
+        return sorted({*range(0, self.train.steps + 1, self.evaluation.every), self.train.steps})
+
+
+class Settings(Section):
+    """config/config.yaml: what this invocation of the workflow is to do."""
+
+    scale: str = "demo"
+    """Name of the scale (config/scales)."""
+    experiments: Annotated[list[str], Field(min_length=1)] = ["torl", "no_tool"]
+    """Experiments that `all` runs and its report compares."""
+    seed: Annotated[int, Field(ge=0, lt=2**31)] = 1
+    """Seed of everything random."""
+    data_dir: str | None = None
+    """Folder that the files of local sources are relative to; null where no source is local."""
+    overrides: dict[str, object] = {}
+    """Values laid over scale and experiment last, in the same shape; for trying something once."""

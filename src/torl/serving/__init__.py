@@ -1,0 +1,1 @@
+"""Model servers: token ids in, sampled ids and log-probabilities out."""
