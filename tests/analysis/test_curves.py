@@ -46,6 +46,13 @@ def test_training_rows_give_every_metric_a_step_without_an_interval(tmp_path: Pa
     assert line(table, "pass_ratio", step=1)["value"] is None
 
 
+def test_a_step_written_by_two_processes_is_one_step(tmp_path: Path) -> None:
+    for writer, rows in [("a", [make_row(step=0)]), ("b", [make_row(step=0, correct=False)])]:
+        write_jsonl(tmp_path / "trajectories" / f"step_000000.{writer}.jsonl", rows)
+    found = line(training_metrics(tmp_path, "torl"), "accuracy")
+    assert (found["value"], found["n_responses"]) == (0.5, 2)
+
+
 def test_evaluation_rates_carry_intervals_and_ratios_of_calls_do_not() -> None:
     rows = [make_row(problem_id=f"p{i}", correct=i % 2 == 0, calls=[make_call()] * (i % 2)) for i in range(40)]
     table = evaluation_metrics(rows, "torl", SOURCE)

@@ -1,11 +1,12 @@
 """Rows become a tidy table: one line an experiment, step, benchmark and metric, and curves are read back from it.
 
 Training rows are the sampled rollouts of a step (``benchmark`` is ``train``) and carry no interval: each step has
-problems of its own. Evaluation rows are the same questions at every step, and their rates carry an interval over questions.
+problems of its own. Evaluation rows are the same questions at every step, and their rates carry an interval over
+questions.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from math import isfinite, sqrt
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -73,8 +74,10 @@ def training_metrics(run_dir: Path, experiment: str) -> list[dict[str, Any]]:
     if not files:
         raise DataError(f"{run_dir}/trajectories holds no step_*.jsonl; run train_policy for {experiment}.")
     table = []
-    for file in files:
-        table += _by_step(read_jsonl(file), experiment, TRAIN, file)
+    # A step has one file a process that wrote trajectories: step_000007.<writer>.jsonl.
+    for _, parts in groupby(files, key=lambda file: file.name.partition(".")[0]):
+        rows = chain.from_iterable(read_jsonl(part) for part in parts)
+        table += _by_step(rows, experiment, TRAIN, run_dir)
     return sorted(table, key=lambda line: line["step"])
 
 
@@ -122,8 +125,8 @@ def smoothing_window(points: int) -> int:
 def change(points: Sequence[Point]) -> Change | None:
     """Last tenth of the steps minus first tenth (three at least); None for curves of fewer than six steps.
 
-    The interval is Welch's over the values of the single steps, so it includes whatever the curve still moves inside the
-    two windows.
+    The interval is Welch's over the values of the single steps, so it includes whatever the curve still moves inside
+    the two windows.
     """
     window = max(3, len(points) // 10)
     if len(points) < 2 * window:
@@ -156,9 +159,8 @@ def _by_step(rows: Iterable[Row], experiment: str, benchmark: str, source: Path)
     rows = sorted(rows, key=lambda row: row["step"])
     strangers = {row["experiment"] for row in rows} - {experiment}
     if strangers:
-        raise DataError(
-            f"{source} holds rows of {', '.join(sorted(strangers))}, not of {experiment}; pass its own files."
-        )
+        names = ", ".join(sorted(strangers))
+        raise DataError(f"{source} holds rows of {names}, not of {experiment}; pass its own files.")
     table = []
     for step, group in groupby(rows, key=lambda row: row["step"]):
         table += _lines(list(group), experiment, step, benchmark)
