@@ -1,0 +1,111 @@
+"""Starts a sandbox beside a job and takes it away again, whatever happens to the job."""
+
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TextIO
+
+import torl
+from torl.errors import SandboxError
+
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 5.0
+LOG_TAIL_CHARACTERS = 2000
+
+
+@contextmanager
+def running_sandbox(
+    *, workers: int | None = None, allow_unsafe: bool = False, log_path: Path | str | None = None
+) -> Iterator[str]:
+    """Run a sandbox on a free port of the loopback and yield its address once it has run a snippet.
+
+    ``workers`` defaults to the number of cores; ``log_path`` takes the server's log, which is dropped otherwise. The
+    server is started afresh with an environment of its own, never forked from the caller, and ends with the block or
+    with the caller's process, killed or not.
+
+    Raises:
+        SandboxError: it did not come up; the message has the reason that the server gave.
+    """
+    with ExitStack() as resources:
+        log = resources.enter_context(_log_file(log_path))
+        process = _start(workers, allow_unsafe, log)
+        resources.callback(_stop, process)
+        address = _ready_address(process, log)
+        _require_health(address)
+        yield address
+
+
+@contextmanager
+def sandbox_urls(
+    url: str | Sequence[str] | None,
+    *,
+    workers: int | None = None,
+    allow_unsafe: bool = False,
+    log_path: Path | str | None = None,
+) -> Iterator[list[str]]:
+    """Yield the configured addresses, or that of a sandbox started for the length of the block when there are none."""
+    if url:
+        yield [url] if isinstance(url, str) else list(url)
+        return
+    with running_sandbox(workers=workers, allow_unsafe=allow_unsafe, log_path=log_path) as address:
+        yield [address]
+
+
+def _start(workers: int | None, allow_unsafe: bool, log: TextIO) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-m", "torl.sandbox", "serve", "--port", "0", "--until-stdin-closes"]
+    argv += ["--workers", str(workers)] if workers else []
+    argv += ["--allow-unsafe"] if allow_unsafe else []
+    environment = {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "PYTHONPATH": str(Path(torl.__file__).parents[1]),
+        "LANG": "C.UTF-8",
+    }
+    return subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        text=True,
+        env=environment,
+        cwd="/",
+        start_new_session=True,  # Ctrl-C reaches the job first, which still needs its sandbox to finish
+    )
+
+
+def _log_file(path: Path | str | None) -> TextIO:
+    return tempfile.TemporaryFile("w+") if path is None else Path(path).open("w+", encoding="utf-8")
+
+
+def _ready_address(process: subprocess.Popen[str], log: TextIO) -> str:
+    with selectors.DefaultSelector() as selector:
+        selector.register(process.stdout, selectors.EVENT_READ)
+        line = process.stdout.readline() if selector.select(START_TIMEOUT_S) else ""
+    if line.startswith("ready: "):
+        return line.split()[1]
+    log.seek(0)
+    raise SandboxError(f"the sandbox did not start: {log.read()[-LOG_TAIL_CHARACTERS:].strip() or 'it said nothing'}")
+
+
+def _require_health(address: str) -> None:
+    # A proxy of the environment has no business between this process and its own sandbox.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        opener.open(f"{address}/v1/health", timeout=START_TIMEOUT_S).close()
+    except OSError as error:
+        raise SandboxError(f"the sandbox at {address} is up but runs no code: {error}; look at its log.") from error
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    process.stdin.close()
+    try:
+        process.wait(STOP_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        process.kill()  # its snippets are bound to its life and end with it
+        process.wait()
+    process.stdout.close()
