@@ -1,0 +1,65 @@
+"""Rule filter_problems: raw problems to the pool of verifiable ones, with a reason for every row that is dropped."""
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from torl.errors import DataError, TorlError
+from torl.problems.answers import MathVerifyGrader
+from torl.problems.pipeline import FilterSettings, filter_problems, funnel_text, write_filtered
+from torl.problems.schema import iter_problems
+
+
+def token_counter(tokenizer: str) -> Callable[[str], int]:
+    """Length in tokens by a Hugging Face tokenizer, a folder or a hub id; special tokens are not counted."""
+    from transformers import AutoTokenizer
+
+    try:
+        loaded = AutoTokenizer.from_pretrained(tokenizer)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"tokenizer {tokenizer} cannot be loaded ({error}); give a folder or hub id that has one."
+        ) from error
+    return lambda text: len(loaded.encode(text, add_special_tokens=False))
+
+
+def main() -> int:
+    """Run the command line; return the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--problems", nargs="+", required=True, metavar="FILE", help="problem parquet of each source")
+    parser.add_argument("--benchmarks", nargs="*", default=[], metavar="FILE", help="problem parquet of each benchmark")
+    parser.add_argument("--tokenizer", help="folder or hub id; without one no problem is too long for the budget")
+    parser.add_argument("--max-prompt-tokens", type=int, help="token budget of a prompt")
+    parser.add_argument("--template-tokens", type=int, default=0, help="tokens that the prompt adds to a problem")
+    parser.add_argument("--keep-overlap", action="store_true", help="keep problems that overlap with a benchmark")
+    parser.add_argument("--workers", type=int, default=1, help="processes that parse answers (default 1)")
+    parser.add_argument("--out-pool", required=True, type=Path)
+    parser.add_argument("--out-dropped", required=True, type=Path)
+    parser.add_argument("--out-funnel", required=True, type=Path)
+    options = parser.parse_args()
+    settings = FilterSettings(
+        max_prompt_tokens=options.max_prompt_tokens if options.tokenizer else None,
+        template_tokens=options.template_tokens,
+        keep_overlap=options.keep_overlap,
+    )
+    try:
+        with MathVerifyGrader(workers=options.workers) as grader:
+            result = filter_problems(
+                (problem for file in options.problems for problem in iter_problems(file)),
+                [problem for file in options.benchmarks for problem in iter_problems(file)],
+                settings,
+                grader=grader,
+                count_tokens=token_counter(options.tokenizer) if options.tokenizer else None,
+                progress=True,
+            )
+        write_filtered(result, pool=options.out_pool, dropped=options.out_dropped, funnel=options.out_funnel)
+    except TorlError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    sys.stdout.write(funnel_text(result.funnel) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
