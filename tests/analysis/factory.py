@@ -164,13 +164,23 @@ class Run:
 
 def write_funnel(path: Path) -> Path:
     """The counts of a small filter run."""
-    stages = [
-        {"stage": "read", "rows": 4000, "removed": {}},
-        {"stage": "verifiable", "rows": 3700, "removed": {"proof": 180, "no short answer": 120}},
-        {"stage": "duplicates", "rows": 3550, "removed": {"same question": 150}},
-        {"stage": "benchmark overlap", "rows": 3538, "removed": {"overlaps heldout": 12}},
+    reasons = [("proof", "asks for a proof", 180, 3820), ("no_answer", "has no short answer", 120, 3700)]
+    reasons += [
+        ("duplicate", "says the same as a kept problem", 150, 3550),
+        ("overlap", "occurs in a benchmark", 12, 3538),
     ]
-    write_json(path, {"stages": stages})
+    steps = [
+        {
+            "reason": reason,
+            "sentence": sentence,
+            "dropped": dropped,
+            "dropped_by_source": {"pool": dropped},
+            "left": left,
+        }
+        for reason, sentence, dropped, left in reasons
+    ]
+    funnel = {"rows": 4000, "rows_by_source": {"pool": 4000}, "steps": steps, "kept": 3538}
+    write_json(path, funnel | {"kept_by_source": {"pool": 3538}, "overlap": [], "settings": {"keep_overlap": False}})
     return path
 
 

@@ -98,7 +98,7 @@ def _change(claim: Claim, findings: Findings) -> Evidence | Missing:
         value=found.difference,
         low=found.low,
         high=found.high,
-        basis=f"{found.first:.3f} in the first {found.window} steps, {found.last:.3f} in the last {found.window}",
+        basis=f"{found.first:.1%} in the first {found.window} steps, {found.last:.1%} in the last {found.window}",
     )
 
 

@@ -92,11 +92,21 @@ class Deviation(Strict):
     here: str
 
 
+class Setting(Strict):
+    """A setting of the paper's main run."""
+
+    key: str
+    """Path in the resolved configuration, for example ``train.steps``."""
+    name: str
+    paper: str
+
+
 class Ledger(Strict):
     """Content of claims.yaml."""
 
     claims: list[Claim]
     deviations: list[Deviation]
+    settings: list[Setting]
 
 
 def read_curves(folder: Path) -> list[Curve]:
