@@ -45,20 +45,18 @@ class DataConfig(Section):
     selection: Literal["lim", "random", "all"]
     """How the pool becomes the training set: learning impact, a random subset, or all of it."""
     scores: str | None = None
-    """Source of published learning-impact scores; null takes those of this project's own probe run."""
+    """File of published learning-impact scores, relative to data_dir; null takes those of the experiment `probe`."""
     minimum_score: float | None = None
     """Keep problems with at least this learning impact (the release: 0.6)."""
     count: Positive | None = None
-    """Keep this many problems (the paper: 28,740)."""
+    """Keep this many problems (the paper: 28,740), or at most this many of those over minimum_score; no effect on 'all'."""
     keep_overlap: bool = False
     """Keep problems that also occur in a benchmark; the paper does not say what it did."""
-    check_answers: bool = True
-    """Whether problems whose answer the grader cannot parse are dropped."""
 
     @model_validator(mode="after")
     def _selection_is_complete(self) -> Self:
-        if self.selection == "lim" and (self.minimum_score is None) == (self.count is None):
-            raise ValueError("selection 'lim' needs exactly one of minimum_score and count; set the other to null")
+        if self.selection == "lim" and self.minimum_score is None and self.count is None:
+            raise ValueError("selection 'lim' needs minimum_score or count; set one of them")
         if self.selection == "random" and self.count is None:
             raise ValueError("selection 'random' needs count; set how many problems to draw")
         return self
@@ -112,7 +110,7 @@ class TrainConfig(Section):
     save_every: Positive
     """A checkpoint is saved after this many steps and after the last."""
     keep_checkpoints: Positive = 2
-    """Checkpoints with optimizer state that are kept for resuming; exported weights stay."""
+    """Checkpoints with optimizer state that are kept for resuming; the weights of evaluated steps stay in any case."""
 
 
 class ComputeConfig(Section):
@@ -123,7 +121,7 @@ class ComputeConfig(Section):
     engine: Literal["transformers", "vllm"]
     """Model server of rollout and evaluation."""
     nodes: Positive = 1
-    """Machines of one training job."""
+    """Machines of one training job; above 1 the job joins the Ray cluster at RAY_ADDRESS."""
     gpus_per_node: Positive = 1
     """GPUs of each machine; on the CPU platform the number of trainer processes."""
     threads: Positive = 1
@@ -214,6 +212,11 @@ class RunConfig(Section):
         if self.train.save_every > self.train.steps:
             raise ValueError(
                 f"train.save_every {self.train.save_every} is above train.steps {self.train.steps}; set it to at most that"
+            )
+        if self.compute.nodes > 1 and self.sandbox.url is None:
+            raise ValueError(
+                f"compute.nodes is {self.compute.nodes} with sandbox.url null: a sandbox started by the job is on one machine; "
+                "start one that all nodes reach and set sandbox.url"
             )
         if self.evaluation.every % self.train.save_every:
             raise ValueError(

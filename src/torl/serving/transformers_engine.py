@@ -9,7 +9,6 @@ import asyncio
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -17,27 +16,15 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 
 from torl.errors import ModelServerError
 from torl.rollout.loop import Generation
+from torl.serving.request import SamplingRequest
 
 PROMPT_STEP = 32  # tokens; prompts are padded to a multiple of it
 STOP_TAIL = 24  # tokens decoded to look for a stop string; more than the longest marker has
 
 
-@dataclass(frozen=True, kw_only=True)
-class SamplingRequest:
-    """One turn to generate."""
-
-    prompt_ids: tuple[int, ...]
-    max_tokens: int
-    temperature: float
-    """0 is greedy."""
-    top_p: float
-    stop: tuple[str, ...]
-    seed: int
-
-    @property
-    def width(self) -> int:
-        """Prompt length rounded up to a multiple of ``PROMPT_STEP``; only equal widths share a batch."""
-        return -(-len(self.prompt_ids) // PROMPT_STEP) * PROMPT_STEP
+def width(request: SamplingRequest) -> int:
+    """Prompt length rounded up to a multiple of ``PROMPT_STEP``; only equal widths share a batch."""
+    return -(-len(request.prompt_ids) // PROMPT_STEP) * PROMPT_STEP
 
 
 class TransformersEngine:
@@ -87,7 +74,7 @@ class TransformersEngine:
         results: list[Generation | None] = [None] * len(requests)
         by_width: dict[int, list[int]] = defaultdict(list)
         for index, request in enumerate(requests):
-            by_width[request.width].append(index)
+            by_width[width(request)].append(index)
         for indices in by_width.values():
             for start in range(0, len(indices), self.rows):
                 chunk = indices[start : start + self.rows]
@@ -117,14 +104,14 @@ class _Batch:
     def __init__(self, requests: Sequence[SamplingRequest], engine: TransformersEngine) -> None:
         self.requests = requests
         self.engine = engine
-        width, rows = requests[0].width, engine.rows
-        self.ids = torch.full((rows, width), engine._pad_id)
-        self.attention = torch.zeros((rows, width), dtype=torch.long)
+        columns, rows = width(requests[0]), engine.rows
+        self.ids = torch.full((rows, columns), engine._pad_id)
+        self.attention = torch.zeros((rows, columns), dtype=torch.long)
         self.attention[:, -1] = 1  # a padding row attends to one token, so that no softmax is over nothing
         for row, request in enumerate(requests):
             length = len(request.prompt_ids)
-            self.ids[row, width - length :] = torch.tensor(request.prompt_ids)
-            self.attention[row, width - length :] = 1
+            self.ids[row, columns - length :] = torch.tensor(request.prompt_ids)
+            self.attention[row, columns - length :] = 1
         self.steps = max(request.max_tokens for request in requests)
         self.draws = torch.full((rows, self.steps), 0.5)
         for row, request in enumerate(requests):
@@ -195,6 +182,8 @@ class BatchingServer:
 
     def __init__(self, engine: TransformersEngine, linger_s: float = 0.02) -> None:
         self.engine = engine
+        self.tokenizer = engine.tokenizer
+        self.eos_ids = engine.eos_ids
         self._linger_s = linger_s
         self._waiting: list[tuple[SamplingRequest, asyncio.Future[Generation]]] = []
         self._running: asyncio.Task[None] | None = None

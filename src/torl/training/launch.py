@@ -1,0 +1,162 @@
+"""One training run from start, resume or interruption to the content of ``done.json``.
+
+Sequence: lock the run folder, forget what came after the last checkpoint, start the sandbox, train in a process of its own, check that
+the last weights are there. On SIGTERM or SIGINT the trainer finishes its step, saves, and the run ends with ``Stopped``; a second
+signal ends it at once. Either way the same command continues from the last checkpoint.
+"""
+
+import hashlib
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from torl.config.models import RunConfig
+from torl.errors import TrainerError
+from torl.files import sha256_of, write_json
+from torl.sandbox.launcher import sandbox_urls
+from torl.training.overrides import verl_overrides
+from torl.training.plugin import require_verl
+from torl.training.process import run_stoppable
+from torl.training.progress import Progress
+from torl.training.run_dir import STOPPED, RunDir
+from torl.training.weights import weights_sha256
+
+DECIDING = ("seed", "model", "data", "rollout", "reward", "train")
+"""Sections that decide what is learned; the others say only where and how fast."""
+
+
+class Stopped(TrainerError):
+    """The run was asked to stop, has saved its state, and can be continued."""
+
+
+def run_fingerprint(config: RunConfig, model_path: str, train_file: Path) -> dict[str, Any]:
+    """All that decides what a run learns: another value of any of it is another run."""
+    values = config.model_dump(mode="json")
+    local = Path(model_path)
+    return {name: values[name] for name in DECIDING} | {
+        "base": weights_sha256(local) if local.is_dir() else model_path,
+        "problems": sha256_of(train_file),
+    }
+
+
+def run_dir_for(runs_dir: Path, fingerprint: dict[str, Any]) -> RunDir:
+    """The folder of the run with this fingerprint; a changed configuration gets a new one and leaves the old alone."""
+    text = json.dumps(fingerprint, sort_keys=True)
+    return RunDir(runs_dir / hashlib.sha256(text.encode()).hexdigest()[:12])
+
+
+def train(config: RunConfig, *, model_path: str, train_file: Path, runs_dir: Path) -> dict[str, Any]:
+    """Train to the end, from the last checkpoint if there is one; returns the content of ``done.json``.
+
+    Raises:
+        Stopped: a signal ended it early, state saved.
+        TrainerError: the run is in use elsewhere, or training failed.
+    """
+    require_verl()
+    fingerprint = run_fingerprint(config, model_path, train_file)
+    run_dir = run_dir_for(runs_dir, fingerprint)
+    with run_dir.locked():
+        write_json(run_dir.root / "fingerprint.json", fingerprint)
+        write_json(run_dir.root / "config.json", config.model_dump(mode="json"))
+        run_dir.forget_requests()
+        last = run_dir.latest_step()
+        if last in config.evaluated_steps and last > 0:
+            run_dir.keep_weights(last)
+        if last < config.train.steps:
+            run_dir.rewind(last)
+            _attempt(config, model_path, train_file.resolve(), run_dir)
+        run_dir.collect_metrics(config.train.steps)
+        return _summary(config, run_dir)
+
+
+def _attempt(config: RunConfig, model_path: str, train_file: Path, run_dir: RunDir) -> None:
+    attempt = run_dir.new_attempt()
+    started = time.time()
+    with sandbox_urls(
+        config.sandbox.url,
+        workers=config.sandbox.workers,
+        allow_unsafe=config.sandbox.allow_unsafe,
+        log_path=attempt / "sandbox.log",
+    ) as urls:
+        agent_loops = _write_agent_loops(attempt, run_dir, urls)
+        overrides = verl_overrides(
+            config, model_path=model_path, train_file=train_file, run_dir=run_dir, agent_loops=agent_loops
+        )
+        write_json(attempt / "overrides.json", overrides)
+        code = run_stoppable(
+            [sys.executable, "-m", "torl.training.verl_main", str(attempt / "overrides.json")],
+            environment=training_environment(config, attempt),
+            log=attempt / "train.log",
+            stop_request=run_dir.stop_request,
+            progress=Progress(attempt / "metrics.jsonl", config.train.steps).show,
+        )
+    write_json(attempt / "attempt.json", {"seconds": round(time.time() - started, 1), "exit_code": code})
+    _require_success(code, attempt, run_dir)
+
+
+def _require_success(code: int, attempt: Path, run_dir: RunDir) -> None:
+    if code == STOPPED:
+        raise Stopped(f"stopped on request after step {run_dir.latest_step()}; run the same command to continue.")
+    if code != 0:
+        reason = run_dir.failure.read_text(encoding="utf-8") if run_dir.failure.exists() else f"exit code {code}"
+        raise TrainerError(
+            f"training failed ({reason}); read the end of {attempt / 'train.log'}, then run the same command to continue "
+            f"after step {run_dir.latest_step()}."
+        )
+
+
+def _write_agent_loops(attempt: Path, run_dir: RunDir, urls: list[str]) -> Path:
+    path = attempt / "agent_loops.yaml"
+    loop = {
+        "name": "torl",
+        "_target_": "torl.training.agent_loop.ToolAgentLoop",
+        "config_path": str(run_dir.root / "config.json"),
+        "run_dir": str(run_dir.root),
+        "sandbox_urls": list(urls),
+    }
+    path.write_text(yaml.safe_dump([loop]), encoding="utf-8")
+    return path
+
+
+def training_environment(config: RunConfig, attempt: Path) -> dict[str, str]:
+    """Environment of the training process and, by inheritance, of all Ray workers."""
+    environment = os.environ | {
+        "VERL_FILE_LOGGER_PATH": str(attempt / "metrics.jsonl"),
+        "OMP_NUM_THREADS": str(config.compute.threads),
+        "TOKENIZERS_PARALLELISM": "false",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        "HYDRA_FULL_ERROR": "1",
+        "PYTHONUNBUFFERED": "1",
+    }
+    if config.compute.platform == "cpu":
+        # verl registers its FSDP engine under "cuda" alone; nothing in it needs a GPU
+        environment |= {"VERL_PLATFORM": "cpu", "VERL_ENGINE_DEVICE": "cuda"}
+        environment.pop("CUDA_VISIBLE_DEVICES", None)  # Ray compares it with the number of GPUs it is told of
+    return environment
+
+
+def _summary(config: RunConfig, run_dir: RunDir) -> dict[str, Any]:
+    steps = config.train.steps
+    attempts = [json.loads(path.read_text()) for path in sorted(run_dir.attempts.glob("*/attempt.json"))]
+    final = weights_sha256(run_dir.weights(steps))
+    if not final:
+        raise TrainerError(
+            f"training ended without the weights of step {steps} in {run_dir.weights(steps)}; read the logs in "
+            f"{run_dir.attempts}, delete {run_dir.root}, then run the same command again."
+        )
+    return {
+        "experiment": config.experiment,
+        "scale": config.scale,
+        "seed": config.seed,
+        "steps": steps,
+        "seconds": round(sum(attempt["seconds"] for attempt in attempts), 1),
+        "attempts": len(attempts),
+        "checkpoints": [step for step in config.evaluated_steps if step > 0],
+        "run_dir": str(run_dir.root),
+        "final_weights_sha256": final,
+    }

@@ -1,0 +1,94 @@
+"""Every scale and experiment is accepted, and every mistake is named with its cure."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.conftest import PROJECT
+from torl.config import experiment_names, load_settings, resolve, scale_names
+from torl.errors import ConfigError
+
+CONFIG = PROJECT / "config"
+EVERY = [(scale, name) for scale in scale_names(CONFIG) for name in experiment_names(CONFIG)]
+
+
+def overridden(**overrides: Any) -> Any:
+    return resolve(load_settings({"overrides": overrides}, CONFIG), "torl", CONFIG)
+
+
+@pytest.mark.parametrize(("scale", "experiment"), EVERY)
+def test_every_experiment_is_accepted_at_every_scale(scale: str, experiment: str) -> None:
+    config = resolve(load_settings({"scale": scale}, CONFIG), experiment, CONFIG)
+    assert (config.scale, config.experiment) == (scale, experiment)
+    assert config.evaluated_steps[0] == 0
+    assert config.evaluated_steps[-1] == config.train.steps
+
+
+def test_the_shipped_config_file_holds_the_defaults() -> None:
+    shipped = load_settings(yaml.safe_load((CONFIG / "config.yaml").read_text()), CONFIG)
+    assert shipped == load_settings({}, CONFIG)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "parts"),
+    [
+        ({"train": {"step": 5}}, ["train.step", "unknown key", "5", "did you mean 'steps'"]),
+        ({"trian": {"steps": 5}}, ["trian", "unknown key", "did you mean 'train'"]),
+        ({"train": {"steps": "many"}}, ["train.steps", "'many'", "integer"]),
+        ({"train": {"steps": 0}}, ["train.steps", "greater than 0"]),
+        ({"compute": {"engine": "vlm"}}, ["compute.engine", "'vlm'", "'transformers' or 'vllm'"]),
+        ({"rollout": {"max_tool_calls": 0}, "reward": {"penalty": "release"}}, ["reward.penalty", "max_tool_calls 0"]),
+        ({"train": {"save_every": 31}}, ["train.save_every 31", "train.steps 30"]),
+        ({"evaluation": {"every": 15}}, ["evaluation.every 15", "save_every 10"]),
+        ({"evaluation": {"samples": 4}}, ["temperature 0", "samples"]),
+        ({"data": {"selection": "lim", "count": None}}, ["lim", "minimum_score", "count"]),
+        ({"compute": {"platform": "cuda"}}, ["cuda", "vllm"]),
+        ({"compute": {"nodes": 2}}, ["compute.nodes is 2", "sandbox.url"]),
+    ],
+)
+def test_a_mistake_is_named_with_key_value_and_cure(overrides: dict[str, Any], parts: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        overridden(**overrides)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [
+        ({"scale": "demoo"}, ["'demoo'", "torl-1.5b", "Did you mean 'demo'"]),
+        ({"experiments": ["torl", "C3"]}, ["'C3'", "C2"]),
+        ({"experiments": "torl"}, ["experiments", "list", "'torl'"]),
+        ({"scales": "demo"}, ["scales", "unknown key", "did you mean 'scale'"]),
+        ({"seed": -1}, ["seed", "-1"]),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_named(values: dict[str, Any], parts: list[str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_settings(values, CONFIG)
+    for part in parts:
+        assert part in str(caught.value)
+
+
+def test_overrides_win_over_the_experiment_and_leave_its_siblings() -> None:
+    settings = load_settings({"overrides": {"rollout": {"max_tool_calls": 3}}}, CONFIG)
+    config = resolve(settings, "no_tool", CONFIG)
+    assert config.rollout.max_tool_calls == 3
+    assert config.rollout.prompt == "cot_base"
+
+
+def test_a_missing_scale_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="accepted"):
+        load_settings({"scale": "demo"}, tmp_path)
+
+
+def test_every_field_has_a_sentence() -> None:
+    from torl.config import models
+
+    sections = [value for value in vars(models).values() if isinstance(value, type) and issubclass(value, models.Section)]
+    for section in sections:
+        for name, field in section.model_fields.items():
+            if field.annotation not in sections:
+                assert field.description, f"{section.__name__}.{name}"

@@ -1,0 +1,25 @@
+"""Evaluation: every evaluated checkpoint on every benchmark, one job each.
+
+INPUTS:  {experiment}/model/step_{step}/, raw/{benchmark}.parquet
+OUTPUTS: {experiment}/evaluation/step_{step}/{benchmark}.parquet, one row a response
+"""
+
+
+rule evaluate_policy:
+    input:
+        config=ancient(f"{RESULTS}/{{experiment}}/config.json"),
+        export=f"{RESULTS}/{{experiment}}/model/step_{{step}}/export.json",
+        problems=f"{RESULTS}/raw/{{benchmark}}.parquet",
+        sandbox=ancient(f"{RESULTS}/sandbox.json"),
+    output:
+        f"{RESULTS}/{{experiment}}/evaluation/step_{{step}}/{{benchmark}}.parquet",
+    params:
+        deciding=lambda wildcards: section(wildcards.experiment, "seed", "rollout", "evaluation"),
+    log:
+        f"logs/{SETTINGS.scale}/evaluate_policy/{{experiment}}_{{step}}_{{benchmark}}.log",
+    benchmark:
+        f"benchmarks/{SETTINGS.scale}/evaluate_policy/{{experiment}}_{{step}}_{{benchmark}}.tsv"
+    threads: 1
+    shell:
+        "{PYTHON:q} {SCRIPTS:q}/evaluate_policy.py --config {input.config:q} --export {input.export:q} "
+        "--benchmark {wildcards.benchmark} --problems {input.problems:q} --out {output:q} " + LOGGED
