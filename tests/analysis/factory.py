@@ -1,12 +1,18 @@
 """Synthetic rows of ``TRAJECTORY_SCHEMA`` and whole synthetic runs, for the tests of analysis and report."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from torl.files import write_json, write_jsonl, write_table
+from torl.analysis.curves import evaluation_metrics, training_metrics
+from torl.analysis.paper import read_ledger
+from torl.analysis.report import Material
+from torl.analysis.results import read_evaluations
+from torl.files import read_json, read_table, write_json, write_jsonl, write_table
 from torl.rollout.trajectory import TRAJECTORY_SCHEMA
 
 ROOT = Path(__file__).parents[2]
@@ -112,13 +118,12 @@ class Run:
         self.evaluations = [
             self._write_evaluation(rng, step, benchmark) for step in (0, 10, 20, 30) for benchmark in benchmarks
         ]
-        write_json(
-            self.config, {"experiment": experiment, "scale": "demo", "seed": 1, "training": {"steps": self.STEPS}}
-        )
+        write_json(self.config, self._configuration())
         write_json(
             self.done,
             {
                 "experiment": experiment,
+                "run_dir": str(self.run_dir),
                 "steps": self.STEPS,
                 "seconds": 206.4 if self._uses_tool else 171.9,
                 "checkpoints": [10, 20, 30],
@@ -127,6 +132,11 @@ class Run:
                 "config_sha256": "0" * 64,
             },
         )
+
+    def _configuration(self) -> dict[str, Any]:
+        rollout = {"max_tool_calls": int(self._uses_tool)}
+        model = {"base": "scale-model"}
+        return {"experiment": self.experiment, "scale": "demo", "seed": 1, "model": model, "rollout": rollout}
 
     @property
     def _uses_tool(self) -> bool:
@@ -199,3 +209,64 @@ def write_provenance(path: Path) -> Path:
 def text_line(text: str, correct: bool | None = None) -> str:
     """A line of a text-only JSONL file."""
     return json.dumps({"text": text} | ({} if correct is None else {"correct": correct})) + "\n"
+
+
+def make_material(folder: Path, *runs: Run, **changes: Any) -> Material:
+    """What a report of ``runs`` is made from, files written under ``folder``."""
+    metrics = []
+    for run in runs:
+        metrics += training_metrics(run.run_dir, run.experiment)
+        for path in run.evaluations:
+            metrics += evaluation_metrics(read_table(path), run.experiment, path)
+    values = {
+        "title": "A synthetic report",
+        "metrics": metrics,
+        "evaluations": read_evaluations(path for run in runs for path in run.evaluations),
+        "figures": [],
+        "ledger": read_ledger(ROOT / "config" / "paper" / "claims.yaml"),
+        "funnel": read_json(write_funnel(folder / "funnel.json")),
+        "configs": [read_json(run.config) for run in runs],
+        "runs": [read_json(run.done) for run in runs],
+        "provenance": read_json(write_provenance(folder / "provenance.json")),
+        "rerun": ["make again"],
+    }
+    return Material(**(values | changes))
+
+
+def run_script(name: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run a program of the workflow as a rule does."""
+    program = ROOT / "workflow" / "scripts" / f"{name}.py"
+    return subprocess.run([sys.executable, program, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+
+def analyse(run: Run) -> Path:
+    """``metrics.parquet`` of a run, made by analyse_run."""
+    out = run.folder / "metrics.parquet"
+    arguments = ["--done", run.done, "--evaluations", *run.evaluations, "--experiment", run.experiment]
+    done = run_script("analyse_run", *arguments, "--out", out)
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def draw(folder: Path, runs: list[Run]) -> Path:
+    """``figures.json`` of some analysed runs, made by draw_figures."""
+    evaluations = [path for run in runs for path in run.evaluations]
+    inputs = ["--metrics", *[analyse(run) for run in runs], "--evaluations", *evaluations]
+    inputs += ["--funnel", write_funnel(folder / "funnel.json"), "--paper", ROOT / "config" / "paper"]
+    done = run_script("draw_figures", *inputs, "--out-dir", folder / "figures")
+    assert done.returncode == 0, done.stderr
+    return folder / "figures" / "figures.json"
+
+
+def report(folder: Path, runs: list[Run], name: str = "report") -> tuple[Path, Path]:
+    """``report.html`` and ``report.json`` of some runs, made by the whole chain of programs."""
+    figures = draw(folder, runs)
+    inputs = ["--metrics", *[run.folder / "metrics.parquet" for run in runs]]
+    inputs += ["--evaluations", *[path for run in runs for path in run.evaluations]]
+    inputs += ["--figures", figures, "--funnel", folder / "funnel.json", "--configs", *[run.config for run in runs]]
+    inputs += ["--done", *[run.done for run in runs], "--provenance", write_provenance(folder / "provenance.json")]
+    inputs += ["--claims", ROOT / "config" / "paper" / "claims.yaml", "--title", "A synthetic report"]
+    outs = folder / f"{name}.html", folder / f"{name}.json"
+    done = run_script("write_report", *inputs, "--rerun", "make again", "--out-html", outs[0], "--out-json", outs[1])
+    assert done.returncode == 0, done.stderr
+    return outs

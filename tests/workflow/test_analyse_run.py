@@ -1,23 +1,20 @@
 """The program writes one tidy table for training and evaluation."""
 
 import subprocess
-import sys
 from pathlib import Path
 
-from tests.analysis.factory import ROOT, Run
+from tests.analysis.factory import Run, run_script
 from torl.files import read_table
-
-SCRIPT = ROOT / "workflow" / "scripts" / "analyse_run.py"
 
 
 def analyse(*arguments: object) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, check=False)
+    return run_script("analyse_run", *arguments)
 
 
 def test_metrics_hold_training_and_every_evaluation(tmp_path: Path) -> None:
     run = Run(tmp_path, "torl", ("heldout", "hard"))
     out = tmp_path / "metrics.parquet"
-    done = analyse("--run-dir", run.run_dir, "--evaluations", *run.evaluations, "--experiment", "torl", "--out", out)
+    done = analyse("--done", run.done, "--evaluations", *run.evaluations, "--experiment", "torl", "--out", out)
     assert done.returncode == 0, done.stderr
     table = read_table(out)
     assert {row["benchmark"] for row in table} == {"train", "heldout", "hard"}
@@ -36,12 +33,13 @@ def test_a_second_run_writes_the_same_bytes(tmp_path: Path) -> None:
     run = Run(tmp_path, "torl")
     outs = [tmp_path / "first.parquet", tmp_path / "second.parquet"]
     for out in outs:
-        analyse("--run-dir", run.run_dir, "--evaluations", *run.evaluations, "--experiment", "torl", "--out", out)
+        analyse("--done", run.done, "--evaluations", *run.evaluations, "--experiment", "torl", "--out", out)
     assert outs[0].read_bytes() == outs[1].read_bytes()
 
 
 def test_the_wrong_experiment_fails_with_the_cure(tmp_path: Path) -> None:
     run = Run(tmp_path, "torl")
-    done = analyse("--run-dir", run.run_dir, "--experiment", "no_tool", "--out", tmp_path / "out.parquet")
-    assert done.returncode != 0
+    done = analyse("--done", run.done, "--experiment", "no_tool", "--out", tmp_path / "out.parquet")
+    assert done.returncode == 1
+    assert done.stderr.startswith("DataError: ")
     assert "pass its own files" in done.stderr

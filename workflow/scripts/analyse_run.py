@@ -4,23 +4,22 @@ import argparse
 from pathlib import Path
 
 from torl.analysis.curves import METRICS_SCHEMA, evaluation_metrics, training_metrics
-from torl.files import read_table, write_table
+from torl.cli import run
+from torl.files import read_json, read_table, write_table
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--run-dir", type=Path, help="holds trajectories/step_*.jsonl; leave out for an untrained model"
-    )
+    parser.add_argument("--done", type=Path, help="done.json of train_policy; leave out for an untrained model")
     parser.add_argument("--evaluations", type=Path, nargs="*", default=[], help="parquet files of evaluate_policy")
     parser.add_argument("--experiment", required=True)
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet")
     options = parser.parse_args()
-    table = training_metrics(options.run_dir, options.experiment) if options.run_dir else []
+    table = training_metrics(Path(read_json(options.done)["run_dir"]), options.experiment) if options.done else []
     for path in options.evaluations:
         table += evaluation_metrics(read_table(path), options.experiment, path)
     write_table(options.out, table, METRICS_SCHEMA)
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

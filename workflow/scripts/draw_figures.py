@@ -9,6 +9,7 @@ from torl.analysis.figures import accuracy_figure, funnel_figure, learning_figur
 from torl.analysis.panels import behaviour_figure
 from torl.analysis.paper import read_curves
 from torl.analysis.results import experiments_of, last_step, read_evaluations, scores_at
+from torl.cli import run
 from torl.evaluation.statistics import estimate
 from torl.files import read_json, read_table, sha256_of, write_json, write_text
 
@@ -61,4 +62,4 @@ def entry(drawing: Drawing, file: Path, inputs: list[Path]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 
 from torl.analysis.provenance import collect
+from torl.cli import run
 from torl.files import write_json
 
 
@@ -17,4 +18,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

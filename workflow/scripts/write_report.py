@@ -8,6 +8,7 @@ from torl.analysis.page import render_page
 from torl.analysis.paper import read_ledger
 from torl.analysis.report import Material, build_report
 from torl.analysis.results import read_evaluations
+from torl.cli import run
 from torl.files import read_json, read_table, sha256_of, write_json, write_text
 
 
@@ -63,4 +64,4 @@ def gather(options: argparse.Namespace, figures: list[dict[str, Any]]) -> Materi
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -103,13 +103,21 @@ def _findings(material: Material, scale: str | None, final: Mapping[str, Mapping
 def _summary(
     experiments: Sequence[str], headline: list[Document], comparisons: list[Document], metrics: list[Document]
 ) -> Document:
-    """The numbers of the opening sentences: the first group of the headline and its comparisons."""
+    """The numbers of the opening sentences: the first two experiments in the first group of the headline."""
     lead = headline[0] if headline else None
+    named = experiments[:2]
     ratio = curve(metrics, experiments[0], TRAIN, "code_ratio") if experiments else []
     return {
         "benchmark": lead["benchmark"] if lead else None,
-        "lines": [line for line in lead["lines"] if line["accuracy"]["value"] is not None] if lead else [],
-        "comparisons": [one for one in comparisons if lead and one["benchmark"] == lead["benchmark"]],
+        "lines": [
+            line for line in lead["lines"] if line["experiment"] in named and line["accuracy"]["value"] is not None
+        ]
+        if lead
+        else [],
+        "comparisons": [
+            one for one in comparisons if lead and one["benchmark"] == lead["benchmark"] and one["second"] in named
+        ],
+        "others": len(experiments[2:]),
         "code_ratio": {"first": ratio[0].value, "last": ratio[-1].value} if ratio else None,
     }
 
