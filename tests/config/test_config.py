@@ -79,6 +79,12 @@ def test_overrides_win_over_the_experiment_and_leave_its_siblings() -> None:
     assert config.rollout.prompt == "cot_base"
 
 
+def test_nested_values_of_the_command_line_get_their_types() -> None:
+    config = overridden(train={"steps": "40", "learning_rate": "1.0e-3"}, sandbox={"url": "null", "allow_unsafe": "true"})
+    assert (config.train.steps, config.train.learning_rate) == (40, 1e-3)
+    assert (config.sandbox.url, config.sandbox.allow_unsafe) == (None, True)
+
+
 def test_a_missing_scale_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="accepted"):
         load_settings({"scale": "demo"}, tmp_path)

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from torl.errors import ModelServerError
-from torl.serving.transformers_engine import BatchingServer, SamplingRequest, TransformersEngine
+from torl.serving.request import SamplingRequest
+from torl.serving.transformers_engine import BatchingServer, TransformersEngine
 
 
 @pytest.fixture(scope="module")

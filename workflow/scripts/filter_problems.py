@@ -9,10 +9,11 @@ from torl.errors import DataError, TorlError
 from torl.problems.answers import MathVerifyGrader
 from torl.problems.pipeline import FilterSettings, filter_problems, funnel_text, write_filtered
 from torl.problems.schema import iter_problems
+from torl.rollout.prompts import render
 
 
-def token_counter(tokenizer: str) -> Callable[[str], int]:
-    """Length in tokens by a Hugging Face tokenizer, a folder or a hub id; special tokens are not counted."""
+def token_counter(tokenizer: str, prompt: str) -> Callable[[str], int]:
+    """Length of a problem's whole prompt by a Hugging Face tokenizer, a folder or a hub id."""
     from transformers import AutoTokenizer
 
     try:
@@ -21,7 +22,7 @@ def token_counter(tokenizer: str) -> Callable[[str], int]:
         raise DataError(
             f"tokenizer {tokenizer} cannot be loaded ({error}); give a folder or hub id that has one."
         ) from error
-    return lambda text: len(loaded.encode(text, add_special_tokens=False))
+    return lambda text: len(loaded.encode(render(prompt, text), add_special_tokens=False))
 
 
 def main() -> int:
@@ -31,7 +32,7 @@ def main() -> int:
     parser.add_argument("--benchmarks", nargs="*", default=[], metavar="FILE", help="problem parquet of each benchmark")
     parser.add_argument("--tokenizer", help="folder or hub id; without one no problem is too long for the budget")
     parser.add_argument("--max-prompt-tokens", type=int, help="token budget of a prompt")
-    parser.add_argument("--template-tokens", type=int, default=0, help="tokens that the prompt adds to a problem")
+    parser.add_argument("--prompt", default="tir_base_0309", help="prompt that problems are put in before counting")
     parser.add_argument("--keep-overlap", action="store_true", help="keep problems that overlap with a benchmark")
     parser.add_argument("--workers", type=int, default=1, help="processes that parse answers (default 1)")
     parser.add_argument("--out-pool", required=True, type=Path)
@@ -40,7 +41,6 @@ def main() -> int:
     options = parser.parse_args()
     settings = FilterSettings(
         max_prompt_tokens=options.max_prompt_tokens if options.tokenizer else None,
-        template_tokens=options.template_tokens,
         keep_overlap=options.keep_overlap,
     )
     try:
@@ -50,7 +50,7 @@ def main() -> int:
                 [problem for file in options.benchmarks for problem in iter_problems(file)],
                 settings,
                 grader=grader,
-                count_tokens=token_counter(options.tokenizer) if options.tokenizer else None,
+                count_tokens=token_counter(options.tokenizer, options.prompt) if options.tokenizer else None,
                 progress=True,
             )
         write_filtered(result, pool=options.out_pool, dropped=options.out_dropped, funnel=options.out_funnel)

@@ -35,7 +35,8 @@ def load_settings(values: Mapping[str, Any], config_dir: Path) -> Settings:
     Raises:
         ConfigError: a key or value is not accepted, or a scale or experiment of that name does not exist.
     """
-    settings = _validate(Settings, dict(values), "config/config.yaml")
+    values = dict(values) | {"overrides": _typed(values.get("overrides", {}))}
+    settings = _validate(Settings, values, "config/config.yaml")
     _require_name("scale", settings.scale, scale_names(config_dir))
     for name in settings.experiments:
         _require_name("experiments", name, experiment_names(config_dir))
@@ -59,6 +60,15 @@ def resolve(settings: Settings, experiment: str, config_dir: Path) -> RunConfig:
     ):
         merged = _overlay(merged, layer or {})
     return _validate(RunConfig, merged, f"experiment {experiment!r} at scale {settings.scale!r}")
+
+
+def _typed(value: Any) -> Any:
+    """``value`` with its texts read as YAML: Snakemake hands over nested values of ``--config`` as texts."""
+    if isinstance(value, Mapping):
+        return {key: _typed(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_typed(item) for item in value]
+    return yaml.safe_load(value) if isinstance(value, str) else value
 
 
 def _overlay(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:

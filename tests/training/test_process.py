@@ -1,0 +1,68 @@
+"""A training process can be asked to stop, and leaves nothing behind."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from torl.training.process import run_stoppable
+
+WAITS_FOR_REQUEST = """
+import pathlib, subprocess, sys, time
+child = subprocess.Popen(["sleep", "1000"])
+pathlib.Path(sys.argv[2]).write_text(str(child.pid))
+while not pathlib.Path(sys.argv[1]).exists():
+    time.sleep(0.02)
+sys.exit(85)
+"""
+IGNORES_REQUEST = WAITS_FOR_REQUEST.replace("while not pathlib.Path(sys.argv[1]).exists()", "while True")
+
+
+def run(program: str, tmp_path: Path, signals: list[int]) -> int:
+    child_file, stop = tmp_path / "child", tmp_path / "stop"
+
+    def send() -> None:
+        while not (child_file.exists() and child_file.read_text()):
+            time.sleep(0.02)
+        for number in signals:
+            os.kill(os.getpid(), number)
+            time.sleep(1.0)
+
+    sender = threading.Thread(target=send)
+    sender.start()
+    code = run_stoppable(
+        [sys.executable, "-c", program, str(stop), str(child_file)],
+        environment=os.environ,
+        log=tmp_path / "log",
+        stop_request=stop,
+        progress=lambda: None,
+    )
+    sender.join()
+    return code
+
+
+def alive(pid: int) -> bool:
+    status = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False).stdout
+    return bool(status.strip()) and not status.startswith("Z")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_asks_and_the_process_ends_by_itself(number: int, tmp_path: Path) -> None:
+    assert run(WAITS_FOR_REQUEST, tmp_path, [number]) == 85
+    assert not alive(int((tmp_path / "child").read_text()))
+
+
+def test_the_second_signal_ends_it(tmp_path: Path) -> None:
+    assert run(IGNORES_REQUEST, tmp_path, [signal.SIGINT, signal.SIGINT]) == -signal.SIGKILL
+    assert not alive(int((tmp_path / "child").read_text()))
+
+
+def test_the_handlers_of_the_caller_come_back(tmp_path: Path) -> None:
+    before = signal.getsignal(signal.SIGINT)
+    run(WAITS_FOR_REQUEST, tmp_path, [signal.SIGINT])
+    assert signal.getsignal(signal.SIGINT) is before
