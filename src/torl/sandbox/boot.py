@@ -5,7 +5,7 @@ pays it. Arguments: snippet, report fd, memory in bytes, CPU seconds, file bytes
 folders. A processes or user id of 0 leaves that as it is.
 """
 
-import os
+import posix  # os would be the first import of its kind here, and costs a millisecond
 import resource
 import sys
 
@@ -27,9 +27,9 @@ def take_limits(memory: int, cpu: int, file_size: int, open_files: int, processe
 
 
 def drop_root(user: int) -> None:
-    os.setgroups([])
-    os.setgid(user)
-    os.setuid(user)
+    posix.setgroups([])
+    posix.setgid(user)
+    posix.setuid(user)
 
 
 def run(path: str) -> None:
@@ -56,14 +56,14 @@ def run(path: str) -> None:
 
 def main() -> None:
     path, report, *numbers = sys.argv[1:9]
-    sys.path[:0] = [os.path.dirname(path)]
+    sys.path[:0] = [path.rpartition("/")[0]]
     sys.path += sys.argv[9:]
     *limits, user = map(int, numbers)
     if user:
         drop_root(user)
     take_limits(*limits)
-    os.write(int(report), b"1")
-    os.closerange(3, 256)
+    posix.write(int(report), b"1")
+    posix.closerange(3, 256)
     run(path)
 
 

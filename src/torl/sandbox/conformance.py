@@ -32,6 +32,8 @@ class Check:
     hides: str | None = None
     """Text that they must not contain."""
     timeout_s: float = CHECK_TIMEOUT_S
+    about_isolation: bool = False
+    """Whether it asks for what resource limits alone do not give."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +46,7 @@ class CheckResult:
     detail: str
     """What was found, where it is not what it must be."""
     seconds: float
+    about_isolation: bool
 
 
 def checks(address: str, *, canary_path: str, canary: str) -> list[Check]:
@@ -85,13 +88,21 @@ def checks(address: str, *, canary_path: str, canary: str) -> list[Check]:
             outcomes=(CallOutcome.PASSED, CallOutcome.OUTPUT_TRUNCATED),
             shows="yyyy",
         ),
-        Check(name="has no network", code=connect, outcomes=(CallOutcome.RAISED,), shows="Error", hides="connected"),
+        Check(
+            name="has no network",
+            code=connect,
+            outcomes=(CallOutcome.RAISED,),
+            shows="Error",
+            hides="connected",
+            about_isolation=True,
+        ),
         Check(
             name="sees no file of this machine",
             code=f"print(open({canary_path!r}).read())",
             outcomes=(CallOutcome.RAISED,),
             shows="Error",
             hides=canary,
+            about_isolation=True,
         ),
         Check(name="gives no standard input", code="input()", outcomes=(CallOutcome.RAISED,), shows="EOFError"),
         Check(name="runs after all that", code="print(6 * 7)", outcomes=(CallOutcome.PASSED,), shows="42"),
@@ -118,6 +129,7 @@ async def _run(address: str, check: Check) -> CheckResult:
         outcome=str(execution.outcome),
         detail=detail,
         seconds=time.monotonic() - begin,
+        about_isolation=check.about_isolation,
     )
 
 

@@ -175,6 +175,8 @@ class Namespaces:
             folder = ["--perms", "1777", "--size", str(job.limits.disk_mb << 20), "--tmpfs", WORK_INSIDE]
         else:
             folder = ["--bind", str(job.scratch), WORK_INSIDE]
+        for parent in dict.fromkeys(str(up) for path, _ in job.files for up in reversed(Path(path).parents[:-1])):
+            folder += ["--perms", "0777", "--dir", f"{WORK_INSIDE}/{parent}"]
         for path, descriptor in job.files:
             folder += ["--perms", "0666", "--file", str(descriptor), f"{WORK_INSIDE}/{path}"]
         return folder

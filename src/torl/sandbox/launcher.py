@@ -1,5 +1,6 @@
 """Starts a sandbox beside a job and takes it away again, whatever happens to the job."""
 
+import logging
 import os
 import selectors
 import subprocess
@@ -13,10 +14,13 @@ from typing import TextIO
 
 import torl
 from torl.errors import SandboxError
+from torl.sandbox.isolation import IsolationKind
 
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 5.0
 LOG_TAIL_CHARACTERS = 2000
+
+logger = logging.getLogger(__name__)
 
 
 @contextmanager
@@ -87,6 +91,8 @@ def _ready_address(process: subprocess.Popen[str], log: TextIO) -> str:
         selector.register(process.stdout, selectors.EVENT_READ)
         line = process.stdout.readline() if selector.select(START_TIMEOUT_S) else ""
     if line.startswith("ready: "):
+        if IsolationKind.LIMITS_ONLY in line:
+            logger.warning("the sandbox does NOT isolate: snippets can read your files, use the network, see processes")
         return line.split()[1]
     log.seek(0)
     raise SandboxError(f"the sandbox did not start: {log.read()[-LOG_TAIL_CHARACTERS:].strip() or 'it said nothing'}")

@@ -1,0 +1,110 @@
+"""Which answers are equal, and by which rule; each rule also has pairs that it must not accept."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from torl.grading.equality import equal, quick
+
+EQUAL = [
+    ("5", "5", "same_text"),
+    ("1440", "1,440", "numbers"),
+    ("73", "073", "numbers"),
+    ("0.5", r"\frac{1}{2}", "numbers"),
+    ("10", r"10\%", "numbers"),
+    (r"62.5\%", r"\frac{5}{8}", "numbers"),
+    ("180.67", "180.6667", "numbers"),
+    (r"\frac{1}{12}", "0.083333", "numbers"),
+    ("1000.99", "1000,99", "decimal_comma"),
+    (r"\text{Evelyn}", "evelyn", "words"),
+    ("line segment, circle", r"\text{line segment and circle}", "words"),
+    ("p - q", "p-q", "same_text"),
+    ("(3,4]", "(3, 4]", "same_text"),
+    (r"\sqrt{9800}", r"70\sqrt{2}", "algebra"),
+    (r"\frac{9}{5}", r"1\frac{4}{5}", "numbers"),
+    ("10^{3}", "1000", "algebra"),
+    ("x^2+2x+1", "(x+1)^2", "algebra"),
+    ("12.55", r"\frac{640}{51}", "numbers"),
+    ("3.14", r"\pi", "rounded_gold"),
+    ("1, 2, 3", r"\{3, 2, 1\}", "list"),
+    ("-2,-2", "a = -2, b = -2", "list"),
+    (r"(1,2),(3,\frac{1}{2})", "(3, 0.5), (1, 2)", "list"),
+    ("k=3", "3", None),
+    (r"m_{\max}=n^{2}-n-1", "n^2-n-1", "algebra"),
+    (r"\frac{\pi}{6}", r"30^\circ", "degrees_and_radians"),
+    (r"45^{\circ}", "45", None),
+    (r"\begin{pmatrix} -7 \\ 16 \\ 5 \end{pmatrix}", "(-7,16,5)", "vector_and_tuple"),
+    (r"\{x|-1 < x < 1\}", "(-1, 1)", "set_by_condition"),
+    (r"1 \pm \sqrt{19}", r"1 + \sqrt{19}, 1 - \sqrt{19}", "algebra"),
+    ("204", r"204 \text{ minutes}", None),
+]
+UNEQUAL = [
+    ("8", r"8\pi"),
+    (r"8\pi", "8"),
+    ("70", r"70\sqrt{2}"),
+    ("1+2i", "1+3i"),
+    ("3", "a=2, b=3"),
+    ("1,3", "13"),
+    ("5", "5.001"),
+    ("0.5", "0.46"),
+    ("0.3", r"\frac{1}{3}"),
+    (r"\frac{1}{3}", "0.333"),
+    ("12.55", "12.56"),
+    ("10", r"11\%"),
+    ("1.22", "122"),
+    ("odd", r"\text{oddd}"),
+    ("1, 2, 3", "1, 2, 4"),
+    ("1, 2, 2", "1, 1, 2"),
+    ("(1, 2)", "(2, 1)"),
+    ("[0,1)", "[0,1]"),
+    (r"\frac{\pi}{6}", r"60^\circ"),
+    (r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", "(2,1)"),
+    ("x=3", "y=4"),
+    ("40, 60, 10", r"40 \text{ a}, 50 \text{ b}, 20 \text{ c}"),
+    ("5", ""),
+    ("", ""),
+]
+
+
+@pytest.mark.parametrize(("gold", "answer", "rule"), EQUAL)
+def test_equal_answers_are_accepted_by_the_rule_meant_for_them(gold: str, answer: str, rule: str | None) -> None:
+    verdict = equal(gold, answer)
+    assert verdict.correct, verdict.rule
+    assert rule is None or verdict.rule == rule
+
+
+@pytest.mark.parametrize(("gold", "answer"), UNEQUAL)
+def test_unequal_answers_are_rejected(gold: str, answer: str) -> None:
+    verdict = equal(gold, answer)
+    assert not verdict.correct, verdict.rule
+
+
+@given(st.integers(-(10**9), 10**9), st.integers(-(10**9), 10**9))
+def test_integers_are_decided_without_algebra_and_exactly(gold: int, answer: int) -> None:
+    verdict = quick(str(gold), str(answer))
+    assert verdict is not None
+    assert verdict.correct == (gold == answer)
+
+
+@given(st.fractions(max_denominator=999), st.fractions(max_denominator=999))
+def test_fractions_are_decided_without_algebra_and_exactly(gold: object, answer: object) -> None:
+    verdict = quick(f"{gold.numerator}/{gold.denominator}", rf"\dfrac{{{answer.numerator}}}{{{answer.denominator}}}")
+    assert verdict is not None
+    assert verdict.correct == (gold == answer)
+
+
+@given(st.text(max_size=30))
+def test_any_answer_that_is_not_blank_equals_itself(text: str) -> None:
+    verdict = quick(text, text)
+    assert verdict is not None
+
+
+@given(
+    st.integers(1, 10**6), st.sampled_from(["{}", " {} ", "${}$", "\\({}\\)", "{}.", "{:,}", "\\text{{{}}}", "{}.0"])
+)
+def test_an_integer_survives_its_spellings(value: int, spelling: str) -> None:
+    assert quick(str(value), spelling.format(value)).correct
+
+
+def test_an_endless_answer_is_not_read() -> None:
+    assert equal("1", "(" * 10**5).rule == "too_long_to_read"

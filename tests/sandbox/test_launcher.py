@@ -1,0 +1,152 @@
+"""A started sandbox works, and is gone afterwards: with its block, with its parent, and so are its snippets."""
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from torl.errors import SandboxError
+from torl.rollout.trajectory import CallOutcome
+from torl.sandbox.client import Execution, SandboxClient
+from torl.sandbox.isolation import Isolation
+from torl.sandbox.launcher import running_sandbox, sandbox_urls
+
+
+def descendants(pid: int) -> set[int]:
+    found: set[int] = set()
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, children.read_text().split()):
+            found |= {child} | descendants(child)
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    def running(pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        except OSError:
+            return False
+
+    return {pid for pid in pids if running(pid)}
+
+
+def wait_until_gone(pids: set[int], seconds: float = 10.0) -> set[int]:
+    deadline = time.monotonic() + seconds
+    while alive(pids) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return alive(pids)
+
+
+def execute(address: str, code: str, **options: float) -> Execution:
+    async def once() -> Execution:
+        async with SandboxClient([address], **options) as client:
+            return await client.run(code)
+
+    return asyncio.run(once())
+
+
+def test_a_started_sandbox_works_and_leaves_nothing_behind(isolation: Isolation, tmp_path: Path) -> None:
+    before = descendants(os.getpid())
+    log = tmp_path / "a folder with spaces" / "sandbox.log"
+    log.parent.mkdir()
+    with running_sandbox(workers=2, log_path=log) as address:
+        assert execute(address, "print(6 * 7)").stdout == "42\n"
+        thread = threading.Thread(
+            target=execute, args=(address, "import time\ntime.sleep(60)"), kwargs={"max_attempts": 1}
+        )
+        thread.start()
+        while len(started := descendants(os.getpid()) - before) < 3:  # server, bubblewrap, snippet
+            time.sleep(0.02)
+    assert wait_until_gone(started) == set()
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+def test_it_ends_when_the_block_fails(isolation: Isolation) -> None:
+    before = descendants(os.getpid())
+    started: set[int] = set()
+
+    def fail_inside() -> None:
+        with running_sandbox(workers=2):
+            started.update(descendants(os.getpid()) - before)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail_inside()
+    assert started
+    assert wait_until_gone(started) == set()
+
+
+def test_it_ends_when_its_parent_is_killed(isolation: Isolation) -> None:
+    code = (
+        "import time\nfrom torl.sandbox.launcher import running_sandbox\n"
+        "with running_sandbox(workers=2) as address:\n    print(address, flush=True)\n    time.sleep(600)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    address = parent.stdout.readline().strip()
+    thread = threading.Thread(target=execute, args=(address, "while True: pass"), kwargs={"max_attempts": 1})
+    thread.start()
+    while len(started := descendants(parent.pid)) < 3:
+        time.sleep(0.02)
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    assert wait_until_gone(started) == set()
+    thread.join(20)
+    parent.stdout.close()
+
+
+def test_snippets_end_when_the_server_is_killed_and_the_call_is_a_sandbox_failure(isolation: Isolation) -> None:
+    before = descendants(os.getpid())
+    results: list[Execution] = []
+    with running_sandbox(workers=2) as address:
+        server = next(iter(descendants(os.getpid()) - before))
+        thread = threading.Thread(target=lambda: results.append(execute(address, "while True: pass", max_attempts=2)))
+        thread.start()
+        while len(started := descendants(server)) < 2:
+            time.sleep(0.02)
+        os.kill(server, signal.SIGKILL)
+        thread.join(30)
+        assert wait_until_gone(started) == set()
+    assert [execution.outcome for execution in results] == [CallOutcome.SANDBOX_FAILED]
+
+
+def test_the_environment_of_the_caller_stays_outside(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORL_SECRET", "1")
+    before = descendants(os.getpid())
+    with running_sandbox(workers=2):
+        server = next(iter(descendants(os.getpid()) - before))
+        assert b"TORL_SECRET" not in Path(f"/proc/{server}/environ").read_bytes()
+
+
+def test_without_bubblewrap_the_message_names_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(SandboxError, match="apt install bubblewrap"), running_sandbox():
+        pass
+
+
+def test_without_isolation_it_runs_only_when_asked_for_and_warns(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with caplog.at_level(logging.WARNING), running_sandbox(allow_unsafe=True) as address:
+        assert execute(address, "print(6 * 7)").stdout == "42\n"
+    assert "does NOT isolate" in caplog.text
+
+
+def test_a_configured_address_is_used_as_it_is() -> None:
+    with sandbox_urls("http://127.0.0.1:1") as urls:
+        assert urls == ["http://127.0.0.1:1"]
+    with sandbox_urls(["http://a", "http://b"]) as urls:
+        assert urls == ["http://a", "http://b"]
+
+
+def test_without_an_address_one_is_started(isolation: Isolation) -> None:
+    with sandbox_urls(None, workers=2) as urls:
+        assert execute(urls[0], "print(1)").stdout == "1\n"

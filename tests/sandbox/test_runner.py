@@ -1,0 +1,297 @@
+"""Real snippets in real processes: whatever a snippet does, its run has an end, a result, and leaves nothing behind."""
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from torl.sandbox.isolation import Isolation, LimitsOnly
+from torl.sandbox.limits import Limits
+from torl.sandbox.runner import Runner
+from torl.sandbox.snippet import RunResult, RunStatus, Snippet
+from torl.sandbox.watch import adopt_orphans
+
+Run = Callable[..., RunResult]
+
+
+@pytest.fixture
+def run(isolation: Isolation) -> Run:
+    adopt_orphans()
+    runner = Runner(isolation)
+
+    def once(code: str, *, worker: int = 0, limits: Limits | None = None, **fields: object) -> RunResult:
+        return runner.run(Snippet(code=code, limits=limits or Limits(), **fields), worker=worker)
+
+    return once
+
+
+@pytest.fixture
+def marker() -> str:
+    """A word in the command line of a test's processes, to find survivors by."""
+    return f"torl-survivor-{time.monotonic_ns()}"
+
+
+def processes_with(word: str) -> list[str]:
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            command = (folder / "cmdline").read_bytes()
+        except OSError:
+            continue  # it ended meanwhile
+        if word.encode() in command and int(folder.name) != os.getpid():
+            found.append(folder.name)
+    return found
+
+
+def assert_works(run: Run) -> None:
+    assert run("print(6 * 7)").stdout == "42\n"
+
+
+def test_a_snippet_returns_what_it_printed(run: Run) -> None:
+    result = run("import sys\nprint('out')\nprint('err', file=sys.stderr)")
+    assert (result.status, result.return_code, result.stdout, result.stderr) == (
+        RunStatus.FINISHED,
+        0,
+        "out\n",
+        "err\n",
+    )
+
+
+def test_a_traceback_shows_the_snippet_alone(run: Run) -> None:
+    result = run("def f():\n    return 1 / 0\nf()")
+    assert result.return_code == 1
+    assert result.stderr.count("File ") == 2
+    assert "boot" not in result.stderr
+    assert result.stderr.endswith("ZeroDivisionError: division by zero\n")
+
+
+def test_chained_exceptions_are_printed_as_python_prints_them(run: Run) -> None:
+    result = run("try:\n    1 / 0\nexcept ZeroDivisionError as error:\n    raise ValueError('x') from error")
+    assert "direct cause" in result.stderr
+    assert "boot" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("code", "return_code"),
+    [
+        ("import sys; sys.exit(3)", 3),
+        ("import sys; sys.exit('text')", 1),
+        ("import os; os._exit(0)", 0),
+        ("import os; os.kill(os.getpid(), 9)", -9),
+        ("import ctypes; ctypes.string_at(0)", -11),
+        ("raise SystemExit", 0),
+    ],
+)
+def test_return_codes_are_those_of_the_contract(run: Run, code: str, return_code: int) -> None:
+    assert run(code).return_code == return_code
+
+
+def test_the_snippet_is_main(run: Run) -> None:
+    code = "import sys\nprint(__name__, sys.modules['__main__'].__dict__ is globals(), sys.argv)"
+    assert run(code).stdout == "__main__ True ['/tmp/snippet.py']\n"
+
+
+def test_a_time_out_ends_everything_and_keeps_the_output(run: Run, marker: str) -> None:
+    code = (
+        "import subprocess, signal, sys, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)', {marker!r}], start_new_session=True)\n"
+        "print('partial')\n"
+        "while True:\n    try:\n        time.sleep(60)\n    except BaseException:\n        pass"
+    )
+    begin = time.monotonic()
+    result = run(code, limits=Limits(run_timeout_s=1.0))
+    assert time.monotonic() - begin < 10
+    assert (result.status, result.return_code, result.stdout) == (RunStatus.TIME_LIMIT, None, "partial\n")
+    assert processes_with(marker) == []
+    assert_works(run)
+
+
+def test_the_time_out_counts_from_the_first_instruction(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = run("import time\ntime.sleep(0.3)", limits=Limits(run_timeout_s=5.0))
+    assert 0.3 <= result.seconds < 5.0
+
+
+def test_a_time_out_of_zero_is_immediate(run: Run) -> None:
+    assert run("print(1)", limits=Limits(run_timeout_s=0.0)).status is RunStatus.TIME_LIMIT
+
+
+def test_background_processes_end_with_the_snippet(run: Run, marker: str) -> None:
+    code = (
+        "import os, subprocess, sys\n"
+        f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)', {marker!r}], start_new_session=True)\n"
+        "print('bg')"
+    )
+    begin = time.monotonic()
+    assert run(code).stdout == "bg\n"
+    assert time.monotonic() - begin < 20
+    assert processes_with(marker) == []
+
+
+def test_no_dead_process_is_left_either(run: Run) -> None:
+    for code in ("print(1)", "import os\nos.fork()", "while True: pass"):
+        run(code, limits=Limits(run_timeout_s=0.5))
+    own = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+    children = " ".join(path.read_text() for path in own).split()
+    names = [Path(f"/proc/{child}/comm").read_text().strip() for child in children]
+    assert "bwrap" not in names
+
+
+def test_no_file_descriptor_is_left_open(run: Run) -> None:
+    run("print(1)")
+    before = len(os.listdir("/proc/self/fd"))
+    for code in ("print(1)", "1 / 0", "while True: pass"):
+        run(code, limits=Limits(run_timeout_s=0.3), fetch_files=["x"])
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_endless_output_is_cut_and_does_not_block(run: Run) -> None:
+    result = run("while True: print('spam' * 1000)", limits=Limits(run_timeout_s=1.0))
+    assert result.status is RunStatus.TIME_LIMIT
+    assert result.truncated
+    assert len(result.stdout) < 70_000
+    assert result.stdout.startswith("spam")
+
+
+def test_memory_is_bounded_and_the_traceback_still_printed(run: Run) -> None:
+    result = run("x = []\nwhile True: x.append(bytearray(10**6))", limits=Limits(memory_mb=200))
+    assert result.return_code == 1
+    assert result.stderr.endswith("MemoryError\n")
+    assert_works(run)
+
+
+def test_numpy_and_sympy_fit_into_the_default_memory(run: Run) -> None:
+    result = run(
+        "import numpy, sympy\nprint(int(numpy.ones((200, 200)).dot(numpy.ones((200, 200)))[0, 0]), sympy.sqrt(4))"
+    )
+    assert result.stdout == "200 2\n"
+
+
+@pytest.mark.parametrize("path", ["big", "/dev/shm/big"])
+def test_no_folder_takes_more_than_its_size(run: Run, path: str) -> None:
+    code = (
+        "n = 0\ntry:\n    while True:\n"
+        f"        open(f'{path}{{n}}', 'wb').write(b'0' * 2**20)\n        n += 1\n"
+        "except OSError as error:\n    print(n, error.strerror)"
+    )
+    count, reason = run(code, limits=Limits(disk_mb=32, memory_mb=200)).stdout.split(" ", 1)
+    assert int(count) <= 32
+    assert reason == "No space left on device\n"
+
+
+@pytest.mark.parametrize("path", ["/x", "/dev/x", "/opt/x", "/opt/packages/0/x", "/usr/x", "/proc/sys/kernel/hostname"])
+def test_nothing_else_can_be_written(run: Run, path: str) -> None:
+    assert "Error" in run(f"open({path!r}, 'w')").stderr.splitlines()[-1]
+
+
+def test_processes_are_bounded_for_each_worker(run: Run) -> None:
+    bomb = (
+        "import os, time\nn = 0\ntry:\n    while os.fork():\n        n += 1\n"
+        "except OSError:\n    print(n)\ntime.sleep(1)"
+    )
+    results: list[RunResult] = []
+    threads = [threading.Thread(target=lambda w=w: results.append(run(bomb, worker=w))) for w in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    counts = [int(result.stdout.split()[0]) for result in results]
+    assert all(40 < count <= 64 for count in counts), counts
+
+
+def test_a_snippet_sees_nothing_of_the_machine(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    canary = tmp_path / "answers.jsonl"
+    canary.write_text("secret-of-the-machine")
+    monkeypatch.setenv("TORL_CANARY", "secret-of-the-machine")
+    code = (
+        "import os\n"
+        "print(sorted(os.environ), os.listdir('/tmp'), [p for p in os.listdir('/proc') if p.isdigit()])\n"
+        f"for path in ({str(canary)!r}, '/etc/passwd', '/proc/1/environ', {str(Path(__file__))!r}):\n"
+        "    try:\n        print(open(path).read())\n"
+        "    except OSError as error:\n        print(type(error).__name__)\n"
+        "print([fd for fd in os.listdir('/proc/self/fd') if int(fd) > 3])"
+    )
+    result = run(code)
+    assert "secret" not in result.stdout
+    seen, *reads, descriptors = result.stdout.splitlines()
+    assert set(reads) <= {"FileNotFoundError", "PermissionError"}
+    assert "TORL_CANARY" not in seen
+    assert "['snippet.py'] ['1', '2']" in seen
+    assert descriptors == "[]"
+
+
+def test_there_is_no_network(run: Run) -> None:
+    code = "import socket\nprint(socket.if_nameindex())\nsocket.create_connection(('192.0.2.1', 80), 2)"
+    result = run(code)
+    assert result.stdout == "[(1, 'lo')]\n"
+    assert "Network is unreachable" in result.stderr
+
+
+def test_standard_input_is_what_was_given_and_then_ends(run: Run) -> None:
+    assert run("print(input())", stdin="hello\n").stdout == "hello\n"
+    assert "EOFError" in run("input()").stderr
+
+
+def test_files_go_in_and_come_out_below_the_working_folder_only(run: Run) -> None:
+    code = (
+        "import os\nopen('out/b.txt', 'w').write(open('in/a.txt').read() + '!')\n"
+        "os.symlink('/etc/hostname', 'link')\nos.symlink('/etc', 'folder')"
+    )
+    wanted = ["out/b.txt", "link", "folder/hostname", "/etc/hostname", "../../etc/hostname", "missing", "out"]
+    result = run(code, files={"in/a.txt": b"hi", "out/empty": b""}, fetch_files=wanted)
+    assert result.stderr == ""
+    assert result.files == {"out/b.txt": b"hi!"}
+
+
+def test_snippets_share_no_state(run: Run) -> None:
+    run("import builtins\nbuiltins.print = None\nopen('/tmp/random.py', 'w').write('1 / 0')")
+    result = run("import random\nprint(random.random())")
+    assert result.return_code == 0
+    assert run("import random\nprint(random.random())").stdout != result.stdout
+
+
+def test_odd_text_passes_through(run: Run) -> None:
+    assert run("print('äß€😀')").stdout == "äß€😀\n"
+    assert "surrogates not allowed" in run('print("\ud800")').stderr
+    assert run("import sys\nsys.stdout.buffer.write(b'ok\\xff end')").stdout == "ok� end"
+    assert run("").return_code == 0
+
+
+def test_a_long_source_runs(run: Run) -> None:
+    assert run("x = 1\n" * 200_000 + "print(x)").stdout == "1\n"
+
+
+def test_closing_the_runner_ends_what_is_running(isolation: Isolation) -> None:
+    runner = Runner(isolation)
+    results: list[RunResult] = []
+    snippet = Snippet(code="import time\ntime.sleep(60)", limits=Limits(run_timeout_s=60.0))
+    thread = threading.Thread(target=lambda: results.append(runner.run(snippet, worker=0)))
+    thread.start()
+    while not runner._running:
+        time.sleep(0.01)
+    runner.close()
+    thread.join(20)
+    assert not thread.is_alive()
+    assert runner.run(snippet, worker=0).status is RunStatus.ERROR
+
+
+def test_a_broken_sandbox_is_an_error_and_not_an_exception_of_the_snippet(isolation: Isolation) -> None:
+    broken = Runner(isolation)
+    result = broken.run(Snippet(code="print(1)", limits=Limits(open_files=10**9)), worker=0)
+    assert result.status is RunStatus.ERROR
+    assert "could not start" in result.error
+
+
+def test_limits_alone_bound_time_memory_and_output() -> None:
+    runner = Runner(LimitsOnly())
+    assert runner.run(Snippet(code="print(6 * 7)"), worker=0).stdout == "42\n"
+    assert runner.run(Snippet(code="import numpy\nprint(numpy.ones(2).sum())"), worker=0).stdout == "2.0\n"
+    hang = Snippet(code="print(1)\nwhile True: pass", limits=Limits(run_timeout_s=0.5))
+    assert runner.run(hang, worker=0).status is RunStatus.TIME_LIMIT
+    memory = runner.run(Snippet(code="x = bytearray(10**11)"), worker=0)
+    assert memory.stderr.endswith("MemoryError\n")
+    fetched = runner.run(Snippet(code="open('a', 'w').write('1')", fetch_files=["a"]), worker=0)
+    assert fetched.files == {"a": b"1"}

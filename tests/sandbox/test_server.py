@@ -1,0 +1,196 @@
+"""The HTTP contract: fields, replies, refusals, the queue."""
+
+import asyncio
+import base64
+import json
+import socket
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from typing import Any
+
+import pytest
+
+from torl.errors import SandboxError
+from torl.rollout.trajectory import CallOutcome
+from torl.sandbox.client import Execution, SandboxClient
+from torl.sandbox.isolation import Isolation
+from torl.sandbox.server import QueueFull, Workers, serve
+from torl.sandbox.snippet import RunStatus, Snippet
+
+
+def post(address: str, body: Any, path: str = "/run_code") -> tuple[int, Any]:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    request = urllib.request.Request(address + path, data, {"Content-Type": "application/json"})
+    try:
+        with urllib.request.urlopen(request, timeout=60) as reply:
+            return reply.status, json.load(reply)
+    except urllib.error.HTTPError as error:
+        return error.code, json.load(error)
+
+
+def get(address: str, path: str) -> tuple[int, Any]:
+    with urllib.request.urlopen(address + path, timeout=60) as reply:
+        return reply.status, json.load(reply)
+
+
+def test_a_reply_has_the_fields_of_the_contract(address: str) -> None:
+    status, reply = post(address, {"code": "print(1+1)", "language": "python"})
+    assert status == 200
+    result = reply.pop("run_result")
+    assert reply == {
+        "status": "Success",
+        "message": "",
+        "compile_result": None,
+        "executor_pod_name": None,
+        "files": {},
+    }
+    assert 0 < result.pop("execution_time") < 10
+    assert result.pop("queue_time") >= 0
+    assert result == {"status": "Finished", "return_code": 0, "stdout": "2\n", "stderr": "", "truncated": False}
+
+
+def test_failures_are_replies_too(address: str) -> None:
+    _, raised = post(address, {"code": "import sys; sys.exit(3)", "language": "python"})
+    assert (raised["status"], raised["run_result"]["status"], raised["run_result"]["return_code"]) == (
+        "Failed",
+        "Finished",
+        3,
+    )
+    _, late = post(address, {"code": "while True: pass", "language": "python", "run_timeout": 0.5})
+    assert (late["status"], late["run_result"]["status"], late["run_result"]["return_code"]) == (
+        "Failed",
+        "TimeLimitExceeded",
+        None,
+    )
+
+
+def test_files_stdin_and_memory_limit_are_honoured(address: str) -> None:
+    body = {
+        "code": "open('b', 'w').write(open('a').read() + input())\nx = bytearray(300 * 2**20)",
+        "language": "python",
+        "files": {"a": base64.b64encode(b"one").decode(), "empty": None},
+        "fetch_files": ["b", "/etc/hostname", "../../etc/hostname", "missing"],
+        "stdin": "two",
+        "memory_limit_MB": 200,
+        "compile_timeout": 1,
+        "unknown": 1,
+    }
+    _, reply = post(address, body)
+    assert reply["run_result"]["stderr"].endswith("MemoryError\n")
+    assert reply["files"] == {"b": base64.b64encode(b"onetwo").decode()}
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        ({"language": "ruby"}, "language"),
+        ({"language": None}, "language"),
+        ({"code": 3}, "code"),
+        ({"run_timeout": "soon"}, "run_timeout"),
+        ({"files": {"../x": ""}}, "files"),
+        ({"files": {"/x": ""}}, "files"),
+        ({"files": {"x": "not base64!"}}, "files"),
+    ],
+)
+def test_a_wrong_field_is_refused_by_name(address: str, changes: dict[str, Any], field: str) -> None:
+    status, reply = post(address, {"code": "print(1)", "language": "python"} | changes)
+    assert status == 422
+    assert field in reply["detail"][0]["loc"]
+
+
+@pytest.mark.parametrize("body", [b"{", b"\xff", b"[]", b"3"])
+def test_a_body_that_is_no_request_is_refused(address: str, body: bytes) -> None:
+    assert post(address, body)[0] == 422
+
+
+def test_a_lone_surrogate_fails_as_code_and_not_as_a_request(address: str) -> None:
+    status, reply = post(address, b'{"code": "print(\\"\\ud800\\")", "language": "python"}')
+    assert (status, reply["status"]) == (200, "Failed")
+
+
+def test_ping_and_health(address: str) -> None:
+    assert get(address, "/v1/ping") == (200, "pong")
+    status, health = get(address, "/v1/health")
+    assert status == 200
+    assert (health["status"], health["isolation"], health["workers"], health["waiting"]) == ("ok", "namespaces", 2, 0)
+    assert health["snippets"]["Finished"] >= 1
+
+
+def test_sixty_four_clients_at_once_get_their_own_answers(address: str) -> None:
+    async def one(number: int) -> Execution:
+        async with SandboxClient([address], timeout_s=60) as client:
+            return await client.run(f"print({number} * 1000)")
+
+    async def run() -> list[Execution]:
+        return await asyncio.gather(*(one(number) for number in range(64)))
+
+    executions = asyncio.run(run())
+    assert [execution.stdout for execution in executions] == [f"{number * 1000}\n" for number in range(64)]
+
+
+def test_a_hanging_snippet_does_not_stop_the_others(address: str) -> None:
+    async def run() -> float:
+        async with SandboxClient([address], timeout_s=5.0) as client:
+            hang = asyncio.create_task(client.run("while True: pass"))
+            await client.run("print(1)")
+            assert not hang.done()
+            return (await hang).seconds
+
+    assert asyncio.run(run()) == 5.0
+
+
+def test_a_full_queue_refuses_and_the_client_comes_again(isolation: Isolation) -> None:
+    async def run() -> None:
+        workers = Workers(isolation, 2)
+        workers.queue_limit = 1
+        snippet = Snippet(code="import time\ntime.sleep(0.5)")
+        accepted = [asyncio.create_task(workers.run(snippet)) for _ in range(3)]
+        await asyncio.sleep(0)
+        with pytest.raises(QueueFull):
+            await workers.run(snippet)
+        assert workers.waiting == 1
+        results = [result.status for result, _ in await asyncio.gather(*accepted)]
+        assert results == [RunStatus.FINISHED] * 3
+        workers.close()
+
+    asyncio.run(run())
+
+
+def test_over_http_a_full_queue_is_503_with_retry_after_and_no_call_is_lost(isolation: Isolation) -> None:
+    async def run() -> tuple[SandboxClient, list[Execution]]:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        workers = Workers(isolation, 2)
+        workers.queue_limit = 2
+        serving = asyncio.create_task(serve(workers, host="127.0.0.1", port=port, until_stdin_closes=False))
+        async with SandboxClient([f"http://127.0.0.1:{port}"], max_attempts=50) as client:
+            executions = await asyncio.gather(*(client.run("print(1)") for _ in range(16)))
+        serving.cancel()
+        await asyncio.gather(serving, return_exceptions=True)
+        return client, executions
+
+    client, executions = asyncio.run(run())
+    assert {execution.outcome for execution in executions} == {CallOutcome.PASSED}
+    assert client.retries > 0
+
+
+def test_a_taken_port_is_an_error_that_says_what_to_do(isolation: Isolation) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises(SandboxError, match=rf"127\.0\.0\.1:{port}.*another --port, or 0"):
+            asyncio.run(serve(Workers(isolation, 2), host="127.0.0.1", port=port, until_stdin_closes=False))
+
+
+def test_the_command_line_names_the_taken_port(isolation: Isolation) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        command = [sys.executable, "-m", "torl.sandbox", "serve", "--port", str(taken.getsockname()[1])]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: the sandbox cannot listen on")

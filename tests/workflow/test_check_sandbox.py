@@ -1,0 +1,67 @@
+"""``check_sandbox`` passes a sandbox that isolates, refuses one that does not, and says what to do."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from torl.errors import SandboxError
+from torl.files import read_json
+from torl.sandbox.launcher import running_sandbox
+from torl.sandbox.probe import choose_isolation
+
+SCRIPT = Path(__file__).resolve().parents[2] / "workflow" / "scripts" / "check_sandbox.py"
+
+
+def check(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(SCRIPT), *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, env=os.environ | environment, check=False)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _isolation() -> None:
+    try:
+        choose_isolation(allow_unsafe=False)
+    except SandboxError as error:
+        pytest.skip(str(error))
+
+
+def test_an_isolated_sandbox_passes_every_check(tmp_path: Path) -> None:
+    out = tmp_path / "a folder with spaces" / "sandbox.json"
+    done = check("--out", out)
+    assert done.returncode == 0, done.stderr
+    report = read_json(out)
+    assert report["isolation"] == "namespaces"
+    assert len(report["checks"]) >= 8
+    assert all(row["passed"] for row in report["checks"])
+    assert report["snippets_per_second"] > 1
+
+
+def test_without_isolation_it_passes_only_when_that_was_asked_for(tmp_path: Path) -> None:
+    out = tmp_path / "sandbox.json"
+    refused = check("--out", out, PATH=str(tmp_path))
+    assert refused.returncode == 1
+    assert "apt install bubblewrap" in refused.stderr
+    assert not out.exists()
+    accepted = check("--out", out, "--allow-unsafe", PATH=str(tmp_path))
+    assert accepted.returncode == 0, accepted.stderr
+    assert read_json(out)["isolation"] == "limits only"
+
+
+def test_a_running_sandbox_that_does_not_isolate_fails_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "sandbox.json"
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with running_sandbox(allow_unsafe=True) as address:
+        done = check("--url", address, "--out", out)
+    assert done.returncode == 1
+    assert "fails: has no network, sees no file of this machine" in done.stderr
+    assert not out.exists()
+
+
+def test_an_address_without_a_sandbox_is_named(tmp_path: Path) -> None:
+    done = check("--url", "http://127.0.0.1:9", "--out", tmp_path / "sandbox.json")
+    assert done.returncode == 1
+    assert "http://127.0.0.1:9" in done.stderr
+    assert "Traceback" not in done.stderr

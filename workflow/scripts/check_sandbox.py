@@ -1,0 +1,49 @@
+"""Make sure that the sandbox runs code, isolates it and bounds it, before anything trains or evaluates with it."""
+
+import argparse
+import asyncio
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from torl.errors import SandboxError
+from torl.files import write_json
+from torl.sandbox.conformance import health_of, run_checks, snippets_per_second, table
+from torl.sandbox.launcher import sandbox_urls
+
+CURE = "Mend it, or leave sandbox.url empty so that an isolated one is started."
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--url", help="a running sandbox; one is started otherwise")
+    parser.add_argument("--allow-unsafe", action="store_true", help="accept a sandbox that does not isolate")
+    parser.add_argument("--out", type=Path, required=True, help="sandbox.json")
+    options = parser.parse_args()
+    try:
+        with sandbox_urls(options.url, allow_unsafe=options.allow_unsafe) as urls:
+            report = asyncio.run(examine(urls[0], allow_unsafe=options.allow_unsafe))
+    except SandboxError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    write_json(options.out, report)
+    return 0
+
+
+async def examine(url: str, *, allow_unsafe: bool) -> dict[str, Any]:
+    health = await health_of(url)
+    results = await run_checks(url)
+    failed = [result.name for result in results if not result.passed and not (allow_unsafe and result.about_isolation)]
+    if failed:
+        raise SandboxError(f"the sandbox at {url} fails: {', '.join(failed)}. {CURE}\n{table(results)}")
+    return {
+        "isolation": health.get("isolation", "unknown"),
+        "workers": health.get("workers"),
+        "checks": [asdict(result) for result in results],
+        "snippets_per_second": round(await snippets_per_second(url), 1),
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())
