@@ -11,18 +11,18 @@ Command line: ``python -m torl.lim select SCORES (--min X | --count N) --out FIL
 """
 
 import argparse
-import io
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import zstandard
 
 from torl.errors import ConfigError, DataError, TorlError
 from torl.files import read_table, write_json, write_table
+from torl.problems.formats import decompressed
 from torl.problems.schema import Problem, problem_id
 
 DECIMALS = 2
@@ -84,10 +84,17 @@ def select(scores: Mapping[str, float], *, minimum: float | None = None, count: 
     return [name for name in scores if name in chosen]
 
 
-def read_scores(path: Path | str) -> dict[str, float]:
-    """Scores by problem id from our parquet, or from a published JSON list of {``prompt``, ``score``}, also ``.zst``.
+class Score(NamedTuple):
+    """A score as a file has it."""
 
-    Published prompts are matched by their text without layout, as problem ids are.
+    key: str
+    """The prompt in a published file, the problem id in ours."""
+    problem_id: str
+    score: float
+
+
+def read_scores(path: Path | str) -> list[Score]:
+    """Scores of our parquet, or of a published JSON list of {``prompt``, ``score``}, also ``.zst``.
 
     Raises:
         DataError: the file is missing or malformed.
@@ -95,9 +102,9 @@ def read_scores(path: Path | str) -> dict[str, float]:
     path = Path(path)
     if path.suffix == ".parquet":
         rows = read_table(path, ["problem_id", "score"])
-        return {row["problem_id"]: row["score"] for row in rows}
+        return [Score(row["problem_id"], row["problem_id"], row["score"]) for row in rows]
     try:
-        return {problem_id(row["prompt"]): float(row["score"]) for row in _json_rows(path)}
+        return [Score(row["prompt"], problem_id(row["prompt"]), float(row["score"])) for row in _json_rows(path)]
     except FileNotFoundError as error:
         raise DataError(
             f"{path} does not exist; run the probe experiment, or set data.lim_scores to a score file."
@@ -105,15 +112,22 @@ def read_scores(path: Path | str) -> dict[str, float]:
     except (ValueError, TypeError, KeyError, zstandard.ZstdError) as error:
         raise DataError(
             f"{path} is not a list of {{prompt, score}} ({type(error).__name__}: {error}); pass published scores as "
-            f"JSON, or the "
-            "parquet of the probe experiment."
+            "JSON, or the parquet of the probe experiment."
         ) from error
 
 
 def _json_rows(path: Path) -> list[dict[str, Any]]:
     with path.open("rb") as raw:
-        data = zstandard.ZstdDecompressor().stream_reader(raw) if path.suffix == ".zst" else raw
-        return json.load(io.TextIOWrapper(io.BytesIO(data.read()), encoding="utf-8"))
+        data = decompressed(raw) if path.suffix == ".zst" else raw
+        return json.loads(data.read().decode("utf-8"))
+
+
+def scores_by_problem(scores: Iterable[Score]) -> dict[str, float]:
+    """The score of each problem id; of prompts that differ in layout alone the highest counts."""
+    best: dict[str, float] = {}
+    for score in scores:
+        best[score.problem_id] = max(score.score, best.get(score.problem_id, score.score))
+    return best
 
 
 def select_lim(
@@ -157,11 +171,10 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("--out", required=True, metavar="FILE", help=".json or .parquet of problem_id and score")
     options = parser.parse_args(arguments)
     try:
-        scores = read_scores(options.scores)
-        rows = [
-            {"problem_id": name, "score": scores[name]}
-            for name in select(scores, minimum=options.minimum, count=options.count)
-        ]
+        scores = {score.key: score for score in read_scores(options.scores)}
+        values = {key: score.score for key, score in scores.items()}
+        chosen = select(values, minimum=options.minimum, count=options.count)
+        rows = [{"problem_id": scores[key].problem_id, "score": scores[key].score} for key in chosen]
         (write_table if options.out.endswith(".parquet") else write_json)(options.out, rows)
     except TorlError as error:
         sys.stderr.write(f"error: {error}\n")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torl.errors import ConfigError, TorlError
 from torl.files import write_json
-from torl.lim import read_scores, select_lim, select_random
+from torl.lim import read_scores, scores_by_problem, select_lim, select_random
 from torl.problems.schema import Problem, read_problems
 from torl.problems.torl_format import write_torl
 
@@ -26,7 +26,8 @@ def select(pool: list[Problem], options: argparse.Namespace) -> list[Problem]:
             "data.lim_scores to a "
             "file of published scores (--scores here)."
         )
-    return select_lim(pool, read_scores(options.scores), minimum=options.minimum, count=options.count)
+    scores = scores_by_problem(read_scores(options.scores))
+    return select_lim(pool, scores, minimum=options.minimum, count=options.count)
 
 
 def main() -> int:

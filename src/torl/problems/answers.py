@@ -1,7 +1,7 @@
 """What the grader makes of gold answers, found out in processes that can be killed.
 
-An answer on which the grader hangs (``10^{10^{10}}`` keeps an integer power busy in C, where no Python signal
-arrives) costs one time-out and one process, and counts as not parsed.
+An answer on which the grader hangs (``\\binom{99999999}{4999999}`` keeps an integer product busy in C, where no Python
+signal arrives) costs one time-out and one process, and counts as not parsed.
 """
 
 import json
@@ -22,10 +22,11 @@ START_TIMEOUT_S = 120.0
 """Seconds for a worker to import the grader, which is slow on a cold or shared disk."""
 
 _PLAIN_NUMBER = re.compile(
-    r"(?:[-+0-9.,:/\s(){}^=]|\\(?:[dt]?frac|sqrt|pi|cdot|times|left|right|circ|infty)(?![a-zA-Z])|\\[,!])*"
+    r"(?:[-+0-9.,:/\s(){}^]|\\(?:[dt]?frac|sqrt|pi|cdot|times|left|right|circ|infty)(?![a-zA-Z])|\\[,!])*"
 )
+_DIGIT = re.compile(r"\d")
 _NOT_SURE = re.compile(r"\^.*\^|\^\{?\d{5,}|\.\.|\d,(?:\\!)?\d{3}\D|(?:left|right)\s*\.|^\W*\w\W*\.$")
-"""Towers and long powers are slow; dots and thousands inside an expression are where math-verify gives up."""
+"""Long powers may be slow; at dots and at thousands inside an expression math-verify gives up."""
 _PERCENT = re.compile(r"\s*\\?%\s*$")
 
 
@@ -41,7 +42,7 @@ class AnswerGrader(Protocol):
 
 def is_plain_number(answer: str) -> bool:
     """Whether ``answer`` holds only digits, arithmetic, roots and pi with closed braces: parsed at once, never slow."""
-    plain = _PLAIN_NUMBER.fullmatch(answer) and not _NOT_SURE.search(answer)
+    plain = _PLAIN_NUMBER.fullmatch(answer) and _DIGIT.search(answer) and not _NOT_SURE.search(answer)
     return bool(plain) and answer.count("{") == answer.count("}")
 
 

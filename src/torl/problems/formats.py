@@ -65,15 +65,26 @@ def iter_rows(path: Path | str) -> Iterator[Row]:
         raise DataError(f"{path} is empty (0 bytes); fetch or copy it again.")
     try:
         with path.open("rb") as raw:
-            yield from read(_decompressed(raw) if compressed else raw)
+            yield from read(decompressed(raw) if compressed else raw)
     except (pa.ArrowInvalid, zstandard.ZstdError, OSError, EOFError, csv.Error) as error:
         raise DataError(f"{path} is truncated or not a {kind[0]} file ({error}); fetch or copy it again.") from error
 
 
-def _decompressed(raw: BinaryIO) -> BinaryIO:
-    """The whole content in memory: parquet and arrow need to seek."""
-    with zstandard.ZstdDecompressor().stream_reader(raw) as reader:
-        return io.BytesIO(reader.read())
+def decompressed(raw: BinaryIO) -> BinaryIO:
+    """The whole zstd content of ``raw`` in memory, because parquet and arrow need to seek.
+
+    Raises:
+        zstandard.ZstdError: it is not zstd, or is cut off (where zstandard's own reader ends in silence).
+    """
+    data, content = raw.read(), io.BytesIO()
+    while data:
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        content.write(frame.decompress(data))
+        if not frame.eof:
+            raise zstandard.ZstdError("the last frame is cut off")
+        data = frame.unused_data
+    content.seek(0)
+    return content
 
 
 def _parquet(data: BinaryIO) -> Iterator[Row]:

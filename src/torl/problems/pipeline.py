@@ -47,8 +47,6 @@ class FilterSettings:
 
     max_prompt_tokens: int | None = None
     """Token budget of the prompt; ``None`` leaves the rule out."""
-    template_tokens: int = 0
-    """Tokens that the prompt adds around the problem."""
     keep_overlap: bool = False
     """Keep problems that overlap with a benchmark; the hits are listed all the same."""
 
@@ -133,7 +131,7 @@ def filter_problems(
         grader: asked to parse each distinct answer that is not a plain number, and to compare answers of copies that
         are
             spelled differently.
-        count_tokens: length of a text in tokens; required when ``settings.max_prompt_tokens`` is set.
+        count_tokens: tokens of the prompt that a text becomes; required when ``settings.max_prompt_tokens`` is set.
         progress: write lines with the remaining time to standard error.
 
     Raises:
@@ -245,6 +243,6 @@ def _drop_overlap(sieve: _Sieve, hits: list[Hit]) -> None:
 def _drop_long(sieve: _Sieve, count_tokens: Callable[[str], int], settings: FilterSettings, progress: bool) -> None:
     budget = settings.max_prompt_tokens - RESERVED_TOKENS
     for position, problem in _bar(list(sieve.left.items()), "filter: prompt budget", len(sieve.left), progress):
-        tokens = count_tokens(problem.text) + settings.template_tokens
+        tokens = count_tokens(problem.text)
         if tokens > budget:
             sieve.drop(position, DropReason.TOO_LONG, f"{tokens} tokens, at most {budget}")

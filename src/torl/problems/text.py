@@ -32,8 +32,8 @@ def text_key(text: str) -> str:
 
 
 def letters_and_digits(text: str) -> str:
-    """Only the letters and digits of ``text``, in lower case: the exact form for overlap with benchmarks."""
-    return _NOT_ALPHANUMERIC.sub("", unicodedata.normalize("NFKC", text).casefold())
+    """Only the letters and digits of ``text``, layout commands left out: the exact form for overlap with benchmarks."""
+    return _NOT_ALPHANUMERIC.sub("", text_key(text))
 
 
 def words(text: str) -> list[str]:
