@@ -135,8 +135,8 @@ class Run:
 
     def _configuration(self) -> dict[str, Any]:
         rollout = {"max_tool_calls": int(self._uses_tool)}
-        model = {"base": "scale-model"}
-        return {"experiment": self.experiment, "scale": "demo", "seed": 1, "model": model, "rollout": rollout}
+        sections = {"model": {"base": "scale-model"}, "data": {"generate": 2000}, "rollout": rollout}
+        return {"experiment": self.experiment, "scale": "demo", "seed": 1, **sections}
 
     @property
     def _uses_tool(self) -> bool:

@@ -154,7 +154,8 @@ def test_every_claim_has_a_row_with_its_verdict(tmp_path: Path, runs: list[Run])
         ({"funnel": None}, "No counts of the filter were given."),
         ({"configs": [], "runs": [], "provenance": {}}, "The paper's claims"),
         ({"selection": {"kept": 5, "rule": "lim", "by_source": {"a": 1}}}, "rule lim"),
-        ({"training_seeds": 3}, "What this can and cannot show"),
+        ({"training_seeds": 3}, "It cannot show how much a tool helps a large model"),
+        ({"configs": [{"experiment": "torl", "model": {"base": "scale-model"}}]}, "these problems are far beyond it"),
     ],
 )
 def test_page_holds_up_when_parts_are_missing(

@@ -59,6 +59,7 @@ def build_report(material: Material) -> Document:
         "title": material.title,
         "scale": scale,
         "scale_model": any(_at(config, "model.base") == "scale-model" for config in configs),
+        "generated_problems": any(_at(config, "data.generate") is not None for config in configs),
         "level_percent": 100 * LEVEL,
         "training_seeds": material.training_seeds,
         "experiments": [_experiment(name, steps[name], configs) for name in experiments],
