@@ -72,6 +72,8 @@ class MathVerifyGrader:
         return self._ask([{"same": pair} for pair in pairs])
 
     def _ask(self, questions: list[dict[str, Any]]) -> list[bool]:
+        if not questions:
+            return []
         count = len(self._workers)
         with ThreadPoolExecutor(count) as pool:
             shares = [questions[start::count] for start in range(count)]
