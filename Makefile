@@ -40,7 +40,7 @@ lint: $(VENV)/installed
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/snakefmt --check workflow
-	$(BIN)/snakemake --lint
+	$(BIN)/python -m pytest -q tests/workflow/test_lint.py
 
 format: $(VENV)/installed
 	$(BIN)/ruff check --fix $(SOURCES)

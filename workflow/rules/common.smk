@@ -12,11 +12,10 @@ from torl.problems.sources import read_sources
 
 CONFIG_DIR = Path(workflow.basedir).parent / "config"
 SCRIPTS = Path(workflow.basedir) / "scripts"
-PYTHON = sys.executable
 SOURCES = CONFIG_DIR / "sources.yaml"
 
-# Shown and kept. Signals are for the program alone: a `tee` that dies first would take its output, and so its life.
-LOGGED = "2>&1 | (trap '' INT TERM; exec tee {log:q})"
+# Rules call the programs of workflow/scripts by name, with the Python that runs Snakemake.
+shell.prefix(f'export PATH="{SCRIPTS}:{Path(sys.executable).parent}:$PATH"; ')
 
 try:
     SETTINGS = load_settings(config, CONFIG_DIR)
@@ -42,6 +41,17 @@ wildcard_constraints:
     step=r"\d+",
 
 
+def option(name, value):
+    """``name value `` for a command line; nothing where there is no value."""
+    return "" if value is None else f"{name} {value} "
+
+
+def gpus(experiment):
+    """GPUs of one machine that a job of this experiment asks for."""
+    compute = RUNS[experiment].compute
+    return compute.gpus_per_node if compute.platform == "cuda" else 0
+
+
 def section(experiment, *names):
     """Sections of a resolved configuration, as text that changes exactly when one of them does."""
     values = RUNS[experiment].model_dump(mode="json")
@@ -60,4 +70,50 @@ def evaluations(experiment):
         f"{RESULTS}/{experiment}/evaluation/step_{step}/{benchmark}.parquet"
         for step in run.evaluated_steps
         for benchmark in run.evaluation.benchmarks
+    ]
+
+
+def generated_count(source):
+    """How many problems a generated source is asked for; other sources hold what they hold."""
+    if KNOWN_SOURCES[source].kind != "generated":
+        return None
+    evaluated = source in REFERENCE.evaluation.benchmarks
+    return REFERENCE.evaluation.generate if evaluated else REFERENCE.data.generate
+
+
+def selection_options(wildcards):
+    """Options of select_problems for the way of selecting that the path names."""
+    data = next(
+        run.data for run in RUNS.values() if run.data.selection == wildcards.selection
+    )
+    if data.selection == "all":
+        return ""
+    if data.minimum_score is None:
+        return option("--count", data.count)
+    return option("--minimum", data.minimum_score) + option("--limit", data.count)
+
+
+def score_files(wildcards):
+    """Learning-impact scores, where the selection needs them: published ones, or those of the probe run."""
+    if wildcards.selection != "lim":
+        return []
+    published = REFERENCE.data.scores
+    return (
+        [f"{SETTINGS.data_dir}/{published}"]
+        if published
+        else [f"{RESULTS}/problems/scores.parquet"]
+    )
+
+
+def of_report(pattern):
+    """Input function: ``pattern`` for every experiment of the report."""
+    return lambda wildcards: expand(pattern, experiment=REPORTS[wildcards.report])
+
+
+def evaluations_of_report(wildcards):
+    """Every evaluation of every experiment of the report."""
+    return [
+        path
+        for experiment in REPORTS[wildcards.report]
+        for path in evaluations(experiment)
     ]

@@ -13,13 +13,21 @@ rule evaluate_policy:
         sandbox=ancient(f"{RESULTS}/sandbox.json"),
     output:
         f"{RESULTS}/{{experiment}}/evaluation/step_{{step}}/{{benchmark}}.parquet",
-    params:
-        deciding=lambda wildcards: section(wildcards.experiment, "seed", "rollout", "evaluation"),
     log:
         f"logs/{SETTINGS.scale}/evaluate_policy/{{experiment}}_{{step}}_{{benchmark}}.log",
     benchmark:
         f"benchmarks/{SETTINGS.scale}/evaluate_policy/{{experiment}}_{{step}}_{{benchmark}}.tsv"
     threads: 1
+    resources:
+        gpu=lambda wildcards: (
+            RUNS[wildcards.experiment].compute.tensor_parallel
+            if gpus(wildcards.experiment)
+            else 0
+        ),
+    params:
+        deciding=lambda wildcards: section(
+            wildcards.experiment, "seed", "rollout", "evaluation"
+        ),
     shell:
-        "{PYTHON:q} {SCRIPTS:q}/evaluate_policy.py --config {input.config:q} --export {input.export:q} "
-        "--benchmark {wildcards.benchmark} --problems {input.problems:q} --out {output:q} " + LOGGED
+        "exec logged.sh {log:q} evaluate_policy.py --config {input.config:q} --export {input.export:q} "
+        "--benchmark {wildcards.benchmark} --problems {input.problems:q} --out {output:q}"

@@ -8,29 +8,29 @@ if REFERENCE.model.is_scale_model:
     rule make_base_model:
         output:
             config=f"{RESULTS}/base/config.json",
-        params:
-            seed=SETTINGS.seed,
-            documents=REFERENCE.model.pretrain_documents,
-            steps=REFERENCE.model.pretrain_steps,
         log:
             f"logs/{SETTINGS.scale}/make_base_model.log",
         benchmark:
             f"benchmarks/{SETTINGS.scale}/make_base_model.tsv"
         threads: 2
+        params:
+            seed=SETTINGS.seed,
+            size=option("--documents", REFERENCE.model.pretrain_documents)
+            + option("--steps", REFERENCE.model.pretrain_steps),
         shell:
-            "{PYTHON:q} {SCRIPTS:q}/make_base_model.py --seed {params.seed} --documents {params.documents} "
-            "--steps {params.steps} --threads {threads} --out $(dirname {output.config:q}) " + LOGGED
+            "exec logged.sh {log:q} make_base_model.py --seed {params.seed} {params.size} "
+            "--threads {threads} --out $(dirname {output.config:q})"
 
 else:
 
     rule fetch_base_model:
         output:
             config=f"{RESULTS}/base/config.json",
-        params:
-            model=REFERENCE.model.base,
-            revision=f"--revision {REFERENCE.model.revision}" if REFERENCE.model.revision else "",
         log:
             f"logs/{SETTINGS.scale}/fetch_base_model.log",
+        params:
+            model=REFERENCE.model.base,
+            revision=option("--revision", REFERENCE.model.revision),
         shell:
-            "{PYTHON:q} {SCRIPTS:q}/fetch_base_model.py --model {params.model} {params.revision} "
-            "--out $(dirname {output.config:q}) " + LOGGED
+            "exec logged.sh {log:q} fetch_base_model.py --model {params.model} {params.revision} "
+            "--out $(dirname {output.config:q})"

@@ -21,8 +21,8 @@ rule analyse_run:
     log:
         f"logs/{SETTINGS.scale}/analyse_run/{{experiment}}.log",
     shell:
-        "{PYTHON:q} {SCRIPTS:q}/analyse_run.py --done {input.done:q} --evaluations {input.evaluations:q} "
-        "--experiment {wildcards.experiment} --out {output:q} " + LOGGED
+        "exec logged.sh {log:q} analyse_run.py --done {input.done:q} --evaluations {input.evaluations:q} "
+        "--experiment {wildcards.experiment} --out {output:q}"
 
 
 rule record_provenance:
@@ -33,17 +33,7 @@ rule record_provenance:
     log:
         f"logs/{SETTINGS.scale}/record_provenance.log",
     shell:
-        "{PYTHON:q} {SCRIPTS:q}/record_provenance.py --config {input.configs:q} --out {output:q} " + LOGGED
-
-
-def of_report(pattern):
-    """Input function: ``pattern`` for every experiment of the report."""
-    return lambda wildcards: expand(pattern, experiment=REPORTS[wildcards.report])
-
-
-def evaluations_of_report(wildcards):
-    """Every evaluation of every experiment of the report."""
-    return [path for experiment in REPORTS[wildcards.report] for path in evaluations(experiment)]
+        "exec logged.sh {log:q} record_provenance.py --config {input.configs:q} --out {output:q}"
 
 
 rule draw_figures:
@@ -57,8 +47,8 @@ rule draw_figures:
     log:
         f"logs/{SETTINGS.scale}/draw_figures/{{report}}.log",
     shell:
-        "{PYTHON:q} {SCRIPTS:q}/draw_figures.py --metrics {input.metrics:q} --evaluations {input.evaluations:q} "
-        "--funnel {input.funnel:q} --paper $(dirname {input.paper:q}) --out-dir $(dirname {output:q}) " + LOGGED
+        "exec logged.sh {log:q} draw_figures.py --metrics {input.metrics:q} --evaluations {input.evaluations:q} "
+        "--funnel {input.funnel:q} --paper $(dirname {input.paper:q}) --out-dir $(dirname {output:q})"
 
 
 rule write_report:
@@ -73,16 +63,20 @@ rule write_report:
         provenance=f"{RESULTS}/provenance.json",
         claims=CONFIG_DIR / "paper" / "claims.yaml",
     output:
-        html=report(f"{RESULTS}/{{report}}.html", caption="../report/report.rst", category="Report"),
+        html=report(
+            f"{RESULTS}/{{report}}.html",
+            caption="../report/report.rst",
+            category="Report",
+        ),
         json=f"{RESULTS}/{{report}}.json",
+    log:
+        f"logs/{SETTINGS.scale}/write_report/{{report}}.log",
     params:
         title=f"ToRL at scale {SETTINGS.scale}",
         command=lambda wildcards: f"snakemake --config scale={SETTINGS.scale} -- {wildcards.report.removeprefix('report_')}",
-    log:
-        f"logs/{SETTINGS.scale}/write_report/{{report}}.log",
     shell:
-        "{PYTHON:q} {SCRIPTS:q}/write_report.py --title {params.title:q} --metrics {input.metrics:q} "
+        "exec logged.sh {log:q} write_report.py --title {params.title:q} --metrics {input.metrics:q} "
         "--evaluations {input.evaluations:q} --figures {input.figures:q} --funnel {input.funnel:q} "
         "--selection {input.selection:q} --configs {input.configs:q} --done {input.done:q} "
         "--provenance {input.provenance:q} --claims {input.claims:q} --rerun {params.command:q} "
-        "--out-html {output.html:q} --out-json {output.json:q} " + LOGGED
+        "--out-html {output.html:q} --out-json {output.json:q}"

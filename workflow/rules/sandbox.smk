@@ -7,10 +7,10 @@ OUTPUTS: sandbox.json
 rule check_sandbox:
     output:
         f"{RESULTS}/sandbox.json",
-    params:
-        url=f"--url {REFERENCE.sandbox.url}" if REFERENCE.sandbox.url else "",
-        unsafe="--allow-unsafe" if REFERENCE.sandbox.allow_unsafe else "",
     log:
         f"logs/{SETTINGS.scale}/check_sandbox.log",
+    params:
+        url=option("--url", REFERENCE.sandbox.url),
+        unsafe="--allow-unsafe" if REFERENCE.sandbox.allow_unsafe else "",
     shell:
-        "{PYTHON:q} {SCRIPTS:q}/check_sandbox.py {params.url} {params.unsafe} --out {output:q} " + LOGGED
+        "exec logged.sh {log:q} check_sandbox.py {params.url} {params.unsafe} --out {output:q}"

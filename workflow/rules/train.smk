@@ -13,10 +13,12 @@ localrules:
 rule resolve_config:
     output:
         f"{RESULTS}/{{experiment}}/config.json",
+    log:
+        f"logs/{SETTINGS.scale}/resolve_config/{{experiment}}.log",
     params:
         config=lambda wildcards: RUNS[wildcards.experiment].model_dump_json(indent=2),
-    run:
-        Path(output[0]).write_text(params.config + "\n", encoding="utf-8")
+    shell:
+        "printf '%s\\n' {params.config:q} > {output:q} 2> {log:q}"
 
 
 rule train_policy:
@@ -27,17 +29,21 @@ rule train_policy:
         sandbox=ancient(f"{RESULTS}/sandbox.json"),
     output:
         f"{RESULTS}/{{experiment}}/done.json",
-    params:
-        runs_dir=f"{RESULTS}/{{experiment}}/run",
-        deciding=lambda wildcards: section(wildcards.experiment, "seed", "model", "data", "rollout", "reward", "train"),
     log:
         f"logs/{SETTINGS.scale}/train_policy/{{experiment}}.log",
     benchmark:
         f"benchmarks/{SETTINGS.scale}/train_policy/{{experiment}}.tsv"
     threads: 1
+    resources:
+        gpu=lambda wildcards: gpus(wildcards.experiment),
+    params:
+        runs_dir=f"{RESULTS}/{{experiment}}/run",
+        deciding=lambda wildcards: section(
+            wildcards.experiment, "seed", "model", "data", "rollout", "reward", "train"
+        ),
     shell:
-        "{PYTHON:q} {SCRIPTS:q}/train_policy.py --config {input.config:q} --model $(dirname {input.base:q}) "
-        "--problems {input.problems:q} --runs-dir {params.runs_dir:q} --out {output:q} " + LOGGED
+        "exec logged.sh {log:q} train_policy.py --config {input.config:q} --model $(dirname {input.base:q}) "
+        "--problems {input.problems:q} --runs-dir {params.runs_dir:q} --out {output:q}"
 
 
 rule export_policy:
@@ -49,5 +55,5 @@ rule export_policy:
     log:
         f"logs/{SETTINGS.scale}/export_policy/{{experiment}}_{{step}}.log",
     shell:
-        "{PYTHON:q} {SCRIPTS:q}/export_policy.py --done {input.done:q} --base $(dirname {input.base:q}) "
-        "--step {wildcards.step} --out {output:q} " + LOGGED
+        "exec logged.sh {log:q} export_policy.py --done {input.done:q} --base $(dirname {input.base:q}) "
+        "--step {wildcards.step} --out {output:q}"

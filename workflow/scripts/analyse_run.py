@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Turn the trajectories and evaluations of one experiment into its table of metrics."""
 
 import argparse

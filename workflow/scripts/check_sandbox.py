@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Make sure that the sandbox runs code, isolates it and bounds it, before anything trains or evaluates with it."""
 
 import argparse

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Draw the figures of the report as SVG, and list them with their captions and inputs in figures.json."""
 
 import argparse

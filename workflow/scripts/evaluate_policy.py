@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Answer the questions of one benchmark with one policy and grade the answers."""
 
 import argparse

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Copy the weights of one checkpoint (or, for step 0, the base model) to a folder of their own, with a manifest."""
 
 import argparse

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Fetch the base model from the hub into a folder, with a manifest of its revision."""
 
 import argparse

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Rule fetch_problems: one source of config/sources.yaml to a problem parquet and a manifest."""
 
 import argparse

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Rule filter_problems: raw problems to the pool of verifiable ones, with a reason for every row that is dropped."""
 
 import argparse

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Record what the results are made with: code revision, package versions, machine."""
 
 import argparse

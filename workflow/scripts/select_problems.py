@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Rule select_problems: the pool to the training file, by LIM scores, at random, or whole."""
 
 import argparse

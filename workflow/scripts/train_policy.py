@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Train one policy by GRPO, continuing from its last checkpoint if there is one."""
 
 import argparse

@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Write the results report: one page for reading, and report.json with every number on it."""
 
 import argparse

@@ -24,10 +24,10 @@ class ModelConfig(Section):
     """Hub id or folder of the base model; "scale-model" is the small one that the workflow trains itself."""
     revision: str | None = None
     """Commit, tag or branch of the base on the hub; null is its default branch."""
-    pretrain_documents: Positive = 30_000
-    """Documents in the corpus of the scale model; of no effect on other bases."""
-    pretrain_steps: Positive = 1_800
-    """Optimizer steps of the scale model's own training; of no effect on other bases."""
+    pretrain_documents: Positive | None = None
+    """Documents in the corpus of the scale model, of no effect on other bases; null is its recipe's number."""
+    pretrain_steps: Positive | None = None
+    """Optimizer steps of the scale model's own training, of no effect on other bases; null is one pass over the corpus."""
 
     @property
     def is_scale_model(self) -> bool:
