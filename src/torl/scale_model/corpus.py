@@ -1,0 +1,179 @@
+r"""The pretraining corpus of the scale model: documents of a prompt and a response, in the exact protocol of the rollout.
+
+Four kinds of response: (a) plain language, hasty guesses mostly wrong and worked solutions mostly right; (b) code, its output and the
+answer read off it; (c) code that raises, a third of it followed by a second block; (d) code after the answer. The model
+writes up to "```output", the observation follows as the loop would insert it, and the model goes on. Under the prompt without
+programs there is no code. Observations are what Python itself says of each snippet.
+"""
+
+import contextlib
+import io
+import traceback
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+
+from torl.files import stable_seed
+from torl.rollout.prompts import render
+from torl.rollout.protocol import TORL
+from torl.rollout.trajectory import Segment
+from torl.scale_model.families import FAMILIES, Fact, Family, Level, Split
+from torl.scale_model.problems import draw_fact, draw_family, wording
+
+WITH_PROGRAMS = "tir_base_0309"
+WITHOUT_PROGRAMS = "cot_base"
+
+CODE_OPENINGS = ("I write a program.\n", "Python can compute this.\n")
+WORKED_OPENINGS = ("Step by step: ", "Let us work it out: ")
+GUESSES = ("The answer is {box}.", "I think it is {box}.")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusMix:
+    """Shares of the documents of the corpus."""
+
+    with_programs: float = 0.65
+    """Under the prompt that asks for programs; the rest is under the one that asks for steps."""
+    easy: float = 0.6
+    """Easy facts."""
+    worked: float = 0.45
+    """Of the plain responses to a fact that can be worked out: those that do so; the others guess."""
+    worked_right: float = 0.95
+    """Of the worked responses: those that end in the right answer."""
+    guess_right_easy: float = 0.3
+    """Of the guesses at an easy fact: the right ones."""
+    guess_right_hard: float = 0.1
+    """Of the guesses at a hard fact: the right ones."""
+    code_right: float = 0.66
+    """Of the code where code helps: the snippets that print the answer."""
+    code_raises: float = 0.16
+    """Of the code where code helps: the snippets that raise; the rest prints something wrong."""
+    reading_code_raises: float = 0.4
+    """Of the code where code does not help: the snippets that raise; the rest prints something wrong."""
+    repaired: float = 0.35
+    """Of the responses whose code raised: those that write a second block."""
+    checked: float = 0.08
+    """Of the plain responses under the prompt that asks for programs: those that run code after the answer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Document:
+    """One prompt with one response, as segments of model and observation in order."""
+
+    fact: Fact
+    prompt: str
+    segments: tuple[Segment, ...]
+
+    @property
+    def text(self) -> str:
+        """The whole document, observations included."""
+        return self.prompt + "".join(segment.text for segment in self.segments)
+
+    @property
+    def has_code(self) -> bool:
+        """Whether the model's text calls the tool."""
+        return any(segment.kind == "observation" for segment in self.segments)
+
+
+def run(code: str) -> tuple[bool, str]:
+    """Whether a snippet of this package ran to its end, and what the model is shown of it.
+
+    In this process and without limits: for snippets of the families alone, never for what a model wrote.
+    """
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            exec(compile(code, "<snippet>", "exec"), {"__name__": "__main__"})
+    except (ArithmeticError, AttributeError, IndexError, NameError, SyntaxError, TypeError, ValueError) as error:
+        return False, traceback.format_exception(error)[-1].strip()
+    return True, printed.getvalue().strip()
+
+
+def box(answer: int | str) -> str:
+    """An answer as the grader reads it."""
+    return f"\\boxed{{{answer}}}"
+
+
+class Writer:
+    """Writes the responses of one fact; every choice comes from ``random``."""
+
+    def __init__(self, mix: CorpusMix, random: Random, fact: Fact) -> None:
+        self.mix, self.random, self.fact = mix, random, fact
+        self.family: Family = FAMILIES[fact.family]
+        self.answer = self.family.answer(fact.values)
+
+    def chance(self, share: float) -> bool:
+        """True at ``share``."""
+        return self.random.random() < share
+
+    def guess(self, right_share: float) -> int:
+        """The answer at ``right_share``, otherwise one that a hasty reader gives."""
+        return self.answer if self.chance(right_share) else self.random.choice(self.family.guesses(self.fact.values))
+
+    def plain(self) -> str:
+        """A response in plain language that ends in a box."""
+        steps = self.family.worked(self.fact.values)
+        if steps is not None and self.chance(self.mix.worked):
+            return f"{self.random.choice(WORKED_OPENINGS)}{steps}. So {box(self.guess(self.mix.worked_right))}."
+        hard = self.fact.level is Level.HARD
+        guess = self.guess(self.mix.guess_right_hard if hard else self.mix.guess_right_easy)
+        return self.random.choice(GUESSES).format(box=box(guess))
+
+    def snippet(self) -> str:
+        """Code that is right, wrong or raises, in the shares of the family's kind."""
+        values, family = self.fact.values, self.family
+        raises = self.mix.code_raises if family.code_helps else self.mix.reading_code_raises
+        if self.chance(raises):
+            return self.random.choice(family.raising_code(values))
+        if family.code_helps and self.chance(self.mix.code_right / (1 - raises)):
+            return self.random.choice(family.right_code(values))
+        return self.random.choice(family.wrong_code(values))
+
+    def call(self, before: str, code: str) -> tuple[bool, str, list[Segment]]:
+        """A call of the tool: whether it ran, what was shown, and the two segments that it makes."""
+        ran, observation = run(code)
+        model = f"{before}{TORL.code_open}\n{code}\n{TORL.code_close}\n{TORL.stop}"
+        return ran, observation, [Segment("model", model), Segment("observation", TORL.wrap(observation))]
+
+    def with_code(self) -> list[Segment]:
+        """A response that computes first and answers from the output; a failure is repaired or guessed over."""
+        ran, shown, segments = self.call(self.random.choice(CODE_OPENINGS), self.snippet())
+        if not ran and self.chance(self.mix.repaired):
+            codes = self.family.right_code(self.fact.values) or self.family.wrong_code(self.fact.values)
+            ran, shown, second = self.call("I correct it.\n", self.random.choice(codes))
+            segments += second
+        if ran:
+            return [*segments, Segment("model", f"So {box(shown)}.")]
+        return [*segments, Segment("model", f"It failed. I guess {box(self.guess(self.mix.guess_right_hard))}.")]
+
+    def checked(self) -> list[Segment]:
+        """A plain response with code after its answer, which it then trusts."""
+        ran, shown, segments = self.call(f"{self.plain()} I check.\n", self.snippet())
+        return [*segments, Segment("model", f"So {box(shown)}." if ran else "The check failed.")]
+
+    def response(self, code_share: float) -> list[Segment]:
+        """A response that computes first at ``code_share``; no code at all where that is 0."""
+        if self.chance(code_share):
+            return self.with_code()
+        if code_share and self.chance(self.mix.checked):
+            return self.checked()
+        return [Segment("model", self.plain())]
+
+
+def write_document(mix: CorpusMix, random: Random) -> Document:
+    """One document on a fact of the corpus split."""
+    family = draw_family(random)
+    level = Level.EASY if random.random() < mix.easy else Level.HARD
+    fact = draw_fact(random, Split.CORPUS, level, family)
+    phrasing = random.randrange(len(family.phrasings))
+    with_programs = random.random() < mix.with_programs
+    prompt = render(WITH_PROGRAMS if with_programs else WITHOUT_PROGRAMS, wording(fact, phrasing))
+    share = family.phrasings[phrasing].code_share if with_programs else 0.0
+    return Document(fact=fact, prompt=prompt, segments=tuple(Writer(mix, random, fact).response(share)))
+
+
+def write_corpus(count: int, seed: int, mix: CorpusMix) -> Iterator[Document]:
+    """``count`` documents, the same for the same arguments."""
+    random = Random(stable_seed("corpus", seed))
+    for _ in range(count):
+        yield write_document(mix, random)
