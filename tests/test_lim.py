@@ -26,14 +26,14 @@ def test_a_problem_that_is_always_solved_scores_zero_and_one_on_the_mean_curve_s
 
 
 def test_the_score_is_the_released_formula_to_two_decimals() -> None:
-    curves = {"a": [0.0, 0.5], "b": [0.25, 1.0], "c": [0.5, 0.75]}
-    mean = [0.25, 0.75]
+    curves = {"a": [0.1, 0.5], "b": [0.3, 0.9], "c": [0.5, 0.7]}
+    mean = [0.3, 0.7]
     room = (1 - mean[0]) ** 2 + (1 - mean[1]) ** 2
     expected = {
         name: round(1 - ((curve[0] - mean[0]) ** 2 + (curve[1] - mean[1]) ** 2) / room, 2)
         for name, curve in curves.items()
     }
-    assert learning_curve_scores(curves) == expected
+    assert learning_curve_scores(curves) == expected == {"a": 0.86, "b": 0.93, "c": 0.93}
 
 
 def test_a_missing_epoch_takes_the_next_ones_reward_one_step_only() -> None:

@@ -47,6 +47,7 @@ DROPPED = [
 KEPT = [
     ("Five dice are rolled. What is the probability that at least three show the same value?", "\\frac{23}{108}"),
     ("Find the least length. There is no need to prove the answer.", "65"),
+    ("The length of the cuts is ____. No proof is required.", "65"),
     ("Determine the largest $k$ such that the sum is bounded, and prove it.", "4"),
     ("By what factor does it grow? The price rises\tand $\\times$ marks stay.", "2"),
     ("What is the maximum possible \x0cfinal result?", "14"),
