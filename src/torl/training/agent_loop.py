@@ -78,7 +78,8 @@ class ToolAgentLoop(AgentLoopBase):
             prompt_ids
         )
         answer = extract_answer(trajectory.model_text)
-        grade = await self._grade(trajectory, row["gold"], answer)
+        gold = row["reward_model"]["ground_truth"]
+        grade = await self._grade(trajectory, gold, answer)
         reward = None if grade.correct is None else self._reward(trajectory, grade.correct)
         self.shared.write(
             trajectory_row(
@@ -90,7 +91,7 @@ class ToolAgentLoop(AgentLoopBase):
                 sample_index=int(row["session_id"]),
                 seed=seed,
                 question=row["question"],
-                gold=row["gold"],
+                gold=gold,
                 answer=answer,
                 correct=grade.correct,
                 reward=reward,

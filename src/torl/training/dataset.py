@@ -17,7 +17,7 @@ COLUMNS = ["data_source", "prompt", "reward_model", "extra_info"]
 
 
 class ToolProblems(Dataset):
-    """Rows for the agent loop: ``raw_prompt`` (one user message with the whole prompt), problem id, question and gold.
+    """Rows for the agent loop: ``raw_prompt`` (one user message with the whole prompt), problem id, question, gold answer.
 
     verl constructs it; ``config`` is its ``data`` section with ``torl_prompt`` added.
     """
@@ -50,7 +50,7 @@ class ToolProblems(Dataset):
             "raw_prompt": [{"role": "user", "content": render(config.torl_prompt, question)}],
             "problem_id": row["extra_info"]["id"],
             "question": question,
-            "gold": row["reward_model"]["ground_truth"],
+            "reward_model": row["reward_model"],
             "data_source": row["data_source"],
             "index": index,
         }

@@ -39,6 +39,9 @@ def _algorithm(config: RunConfig) -> dict[str, Any]:
         "algorithm.norm_adv_by_std_in_grpo": True,
         "algorithm.use_kl_in_reward": False,
         "algorithm.kl_ctrl.kl_coef": 0.0,
+        # the agent loop brings its reward along; this one is for whatever verl scores by itself
+        "reward.custom_reward_function.path": "pkg://torl.training.verl_reward",
+        "reward.custom_reward_function.name": "compute_score",
     }
 
 

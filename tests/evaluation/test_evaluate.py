@@ -1,0 +1,154 @@
+"""Evaluation with a scripted model: one row a sample, seeds of their own, nothing asked twice."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transformers import PreTrainedTokenizerFast
+
+from tests.conftest import PROJECT
+from tests.tiny_model import make_tokenizer
+from torl.config import RunConfig, load_settings, resolve
+from torl.evaluation.evaluate import Evaluator, KeptRows
+from torl.files import read_table, write_table
+from torl.grading import Grader
+from torl.problems.schema import Problem
+from torl.rollout.loop import Generation
+from torl.rollout.trajectory import TRAJECTORY_SCHEMA, CallOutcome
+from torl.sandbox.client import Execution
+from torl.serving.request import SamplingRequest
+
+CALL = "```python\nprint(7)\n```\n```output"
+PROBLEMS = [
+    Problem(
+        id=f"p{i}", source="b", subset="", text=f"What is {i} + 1?", answer=str(i + 1), solution=None, level=None, origin=""
+    )
+    for i in range(4)
+]
+
+
+@dataclass
+class FakeServer:
+    """Calls the tool once, then answers 1: right for the first problem alone."""
+
+    tokenizer: PreTrainedTokenizerFast = field(default_factory=make_tokenizer)
+    requests: list[SamplingRequest] = field(default_factory=list)
+
+    @property
+    def eos_ids(self) -> frozenset[int]:
+        return frozenset({self.tokenizer.eos_token_id})
+
+    async def generate(self, request: SamplingRequest) -> Generation:
+        self.requests.append(request)
+        ids = self.tokenizer.encode(CALL) if request.stop else [*self.tokenizer.encode("\\boxed{1}"), *self.eos_ids]
+        return Generation(token_ids=ids, log_probs=[-1.0] * len(ids))
+
+    async def close(self) -> None:
+        pass
+
+
+@dataclass
+class FakeSandbox:
+    outcome: Callable[[int], CallOutcome] = lambda count: CallOutcome.PASSED
+    count: int = 0
+
+    async def run(self, code: str) -> Execution:
+        self.count += 1
+        return Execution(outcome=self.outcome(self.count), stdout="7\n", seconds=0.1)
+
+
+def settings(**evaluation: Any) -> RunConfig:
+    return resolve(load_settings({"overrides": {"evaluation": evaluation}}, PROJECT / "config"), "torl", PROJECT / "config")
+
+
+def evaluate(
+    config: RunConfig, kept: Path, server: FakeServer, sandbox: FakeSandbox, fingerprint: str = "same"
+) -> list[dict[str, Any]]:
+    async def run() -> list[dict[str, Any]]:
+        with Grader() as grader:
+            evaluator = Evaluator(config=config, step=3, server=server, sandbox=sandbox, grader=grader)
+            return await evaluator.run("b", PROBLEMS, KeptRows(kept, fingerprint), lambda _: None)
+
+    return asyncio.run(run())
+
+
+def test_every_sample_is_a_row_of_the_schema_in_order(tmp_path: Path) -> None:
+    config = settings(samples=3, temperature=1.0)
+    rows = evaluate(config, tmp_path / "kept", FakeServer(), FakeSandbox())
+    assert [(row["problem_id"], row["sample_index"]) for row in rows] == [(p.id, i) for p in PROBLEMS for i in range(3)]
+    write_table(tmp_path / "rows.parquet", rows, TRAJECTORY_SCHEMA)
+    assert read_table(tmp_path / "rows.parquet") == rows
+    assert [row["correct"] for row in rows] == [True] * 3 + [False] * 9
+    assert {(row["step"], row["benchmark"], row["reward"]) for row in rows} == {(3, "b", None)}
+
+
+def test_every_sample_and_every_turn_has_a_seed_of_its_own_that_reaches_the_server(tmp_path: Path) -> None:
+    server = FakeServer()
+    evaluate(settings(samples=3, temperature=1.0), tmp_path / "kept", server, FakeSandbox())
+    seeds = [request.seed for request in server.requests]
+    assert len(set(seeds)) == len(seeds) == 4 * 3 * 2
+    again = FakeServer()
+    evaluate(settings(samples=3, temperature=1.0), tmp_path / "kept 2", again, FakeSandbox())
+    assert {request.seed for request in again.requests} == set(seeds)
+
+
+def test_the_evaluation_s_sampling_is_used_not_that_of_training(tmp_path: Path) -> None:
+    server = FakeServer()
+    evaluate(settings(), tmp_path / "kept", server, FakeSandbox())
+    assert {(request.temperature, request.top_p) for request in server.requests} == {(0.0, 1.0)}
+
+
+def test_an_interrupted_evaluation_asks_only_what_is_missing(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    whole = evaluate(settings(), kept, FakeServer(), FakeSandbox())
+    lines = kept.read_text().splitlines(keepends=True)
+    kept.write_text("".join(lines[:3]) + lines[3][:20])  # two rows, and one cut off by a kill
+    server = FakeServer()
+    rows = evaluate(settings(), kept, server, FakeSandbox())
+    assert len(server.requests) == 2 * 2
+    assert [row | {"seconds": 0} for row in rows] == [row | {"seconds": 0} for row in whole]
+
+
+def test_rows_of_another_policy_are_not_used(tmp_path: Path) -> None:
+    evaluate(settings(), tmp_path / "kept", FakeServer(), FakeSandbox(), fingerprint="one")
+    server = FakeServer()
+    evaluate(settings(), tmp_path / "kept", server, FakeSandbox(), fingerprint="other")
+    assert len(server.requests) == 8
+
+
+def test_a_sample_that_the_sandbox_failed_on_is_not_judged_and_is_asked_again(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    broken = FakeSandbox(outcome=lambda count: CallOutcome.SANDBOX_FAILED if count == 1 else CallOutcome.PASSED)
+    rows = evaluate(settings(concurrency=1), kept, FakeServer(), broken)
+    assert [row["correct"] for row in rows] == [None, False, False, False]
+    server = FakeServer()
+    assert evaluate(settings(), kept, server, FakeSandbox())[0]["correct"] is True
+    assert len(server.requests) == 2
+
+
+def test_no_more_trajectories_run_at_once_than_allowed(tmp_path: Path) -> None:
+    running, most = 0, 0
+
+    class Counting(FakeServer):
+        async def generate(self, request: SamplingRequest) -> Generation:
+            nonlocal running, most
+            running, most = running + 1, max(most, running + 1)
+            await asyncio.sleep(0)
+            running -= 1
+            return await super().generate(request)
+
+    evaluate(settings(concurrency=2), tmp_path / "kept", Counting(), FakeSandbox())
+    assert most == 2
+
+
+@pytest.mark.parametrize("experiment", ["torl", "no_tool"])
+def test_the_prompt_of_the_experiment_is_asked(experiment: str, tmp_path: Path) -> None:
+    config = resolve(load_settings({}, PROJECT / "config"), experiment, PROJECT / "config")
+    server = FakeServer()
+    evaluate(config, tmp_path / "kept", server, FakeSandbox())
+    text = server.tokenizer.decode(server.requests[0].prompt_ids)
+    assert ("integrate natural language reasoning with programs" in text) == (experiment == "torl")
+    assert all(request.stop == () for request in server.requests) == (experiment == "no_tool")
