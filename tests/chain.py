@@ -26,7 +26,9 @@ def overrides(*layers: dict[str, Any]) -> str:
     return f"overrides={json.dumps(merged)}"
 
 
-def snakemake(folder: Path, *arguments: str, check: bool = True, timeout: float = 1500) -> subprocess.CompletedProcess[str]:
+def snakemake(
+    folder: Path, *arguments: str, check: bool = True, timeout: float = 1500
+) -> subprocess.CompletedProcess[str]:
     """Run Snakemake on this project with results in ``folder``."""
     command = [sys.executable, "-m", "snakemake", "-s", str(PROJECT / "workflow" / "Snakefile")]
     command += ["--directory", str(folder), *arguments]

@@ -80,7 +80,9 @@ def test_overrides_win_over_the_experiment_and_leave_its_siblings() -> None:
 
 
 def test_nested_values_of_the_command_line_get_their_types() -> None:
-    config = overridden(train={"steps": "40", "learning_rate": "1.0e-3"}, sandbox={"url": "null", "allow_unsafe": "true"})
+    config = overridden(
+        train={"steps": "40", "learning_rate": "1.0e-3"}, sandbox={"url": "null", "allow_unsafe": "true"}
+    )
     assert (config.train.steps, config.train.learning_rate) == (40, 1e-3)
     assert (config.sandbox.url, config.sandbox.allow_unsafe) == (None, True)
 
@@ -93,7 +95,9 @@ def test_a_missing_scale_file_is_named(tmp_path: Path) -> None:
 def test_every_field_has_a_sentence() -> None:
     from torl.config import models
 
-    sections = [value for value in vars(models).values() if isinstance(value, type) and issubclass(value, models.Section)]
+    sections = [
+        value for value in vars(models).values() if isinstance(value, type) and issubclass(value, models.Section)
+    ]
     for section in sections:
         for name, field in section.model_fields.items():
             if field.annotation not in sections:

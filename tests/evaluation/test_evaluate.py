@@ -24,7 +24,14 @@ from torl.serving.request import SamplingRequest
 CALL = "```python\nprint(7)\n```\n```output"
 PROBLEMS = [
     Problem(
-        id=f"p{i}", source="b", subset="", text=f"What is {i} + 1?", answer=str(i + 1), solution=None, level=None, origin=""
+        id=f"p{i}",
+        source="b",
+        subset="",
+        text=f"What is {i} + 1?",
+        answer=str(i + 1),
+        solution=None,
+        level=None,
+        origin="",
     )
     for i in range(4)
 ]
@@ -61,7 +68,9 @@ class FakeSandbox:
 
 
 def settings(**evaluation: Any) -> RunConfig:
-    return resolve(load_settings({"overrides": {"evaluation": evaluation}}, PROJECT / "config"), "torl", PROJECT / "config")
+    return resolve(
+        load_settings({"overrides": {"evaluation": evaluation}}, PROJECT / "config"), "torl", PROJECT / "config"
+    )
 
 
 def evaluate(

@@ -86,7 +86,9 @@ def test_the_marker_is_trained_on_and_the_observation_is_not() -> None:
     trajectory, _, _ = roll_out([CALL, ANSWER])
     pairs = list(zip(trajectory.response_ids, trajectory.mask, strict=True))
     assert TOKENIZER.decode([token for token, mask in pairs if mask == 0]) == "\n7\n```\n"
-    assert TOKENIZER.decode([token for token, mask in pairs if mask == 1]).removesuffix("<|endoftext|>") == CALL + ANSWER
+    assert (
+        TOKENIZER.decode([token for token, mask in pairs if mask == 1]).removesuffix("<|endoftext|>") == CALL + ANSWER
+    )
 
 
 def test_the_second_observation_is_masked_too() -> None:

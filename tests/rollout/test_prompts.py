@@ -32,5 +32,5 @@ def test_braces_and_placeholders_in_a_problem_are_left_alone(name: str) -> None:
 
 
 def test_an_unknown_prompt_is_named_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="'tir'.*cot_base.*tir_base_0309"):
+    with pytest.raises(ConfigError, match=r"'tir'.*cot_base.*tir_base_0309"):
         render("tir", "Q")

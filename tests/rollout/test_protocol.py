@@ -29,5 +29,5 @@ def test_complete_blocks_are_found_and_others_are_not(text: str, blocks: list[st
 
 
 def test_an_unknown_protocol_is_named_with_the_known_ones() -> None:
-    with pytest.raises(ConfigError, match="'tor'.*torl"):
+    with pytest.raises(ConfigError, match=r"'tor'.*torl"):
         get_protocol("tor")

@@ -33,7 +33,9 @@ def compose(scale: str, experiment: str, folder: Path, model: Path) -> tuple[Run
 
 
 @pytest.mark.parametrize(("scale", "experiment"), EVERY)
-def test_verl_accepts_every_experiment_at_every_scale(scale: str, experiment: str, tmp_path: Path, tiny_model: Path) -> None:
+def test_verl_accepts_every_experiment_at_every_scale(
+    scale: str, experiment: str, tmp_path: Path, tiny_model: Path
+) -> None:
     config, verl = compose(scale, experiment, tmp_path, tiny_model)
     assert verl.actor_rollout_ref.rollout.n == config.train.responses_per_prompt
     assert verl.trainer.total_training_steps == config.train.steps

@@ -30,7 +30,9 @@ def test_a_second_process_is_refused_while_the_first_has_the_run(run_dir: RunDir
 
 
 def test_a_lock_of_a_dead_process_does_not_hold(run_dir: RunDir) -> None:
-    code = f"import os\nfrom torl.training.run_dir import RunDir\nwith RunDir({str(run_dir.root)!r}).locked(): os._exit(9)"
+    code = (
+        f"import os\nfrom torl.training.run_dir import RunDir\nwith RunDir({str(run_dir.root)!r}).locked(): os._exit(9)"
+    )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
     with run_dir.locked():
         pass
@@ -43,7 +45,10 @@ def test_rewinding_forgets_trajectories_and_metrics_after_the_checkpoint(run_dir
     (run_dir.new_attempt() / "metrics.jsonl").write_text(metrics(1, 2, 3, 4))
     run_dir.rewind(2)
     # the policy after 2 updates answers in step 3, which will be done again
-    assert sorted(path.name for path in run_dir.trajectories.iterdir()) == ["step_000000.w.jsonl", "step_000001.w.jsonl"]
+    assert sorted(path.name for path in run_dir.trajectories.iterdir()) == [
+        "step_000000.w.jsonl",
+        "step_000001.w.jsonl",
+    ]
     assert [json.loads(line)["step"] for line in run_dir.metrics.read_text().splitlines()] == [1, 2]
 
 

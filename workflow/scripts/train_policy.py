@@ -17,7 +17,9 @@ def main() -> None:
     parser.add_argument("--config", type=Path, required=True, help="resolved configuration of the experiment")
     parser.add_argument("--model", required=True, help="folder or hub id of the base model")
     parser.add_argument("--problems", type=Path, required=True, help="train.parquet")
-    parser.add_argument("--runs-dir", type=Path, required=True, help="where run folders are kept; nothing here is ever deleted")
+    parser.add_argument(
+        "--runs-dir", type=Path, required=True, help="where run folders are kept; nothing here is ever deleted"
+    )
     parser.add_argument("--out", type=Path, required=True, help="done.json, written last")
     options = parser.parse_args()
     config = RunConfig.model_validate(read_json(options.config))

@@ -178,7 +178,9 @@ class EvaluationConfig(Section):
     @model_validator(mode="after")
     def _greedy_once(self) -> Self:
         if self.temperature == 0 and self.samples > 1:
-            raise ValueError("temperature 0 gives the same response every time; set samples to 1 or temperature above 0")
+            raise ValueError(
+                "temperature 0 gives the same response every time; set samples to 1 or temperature above 0"
+            )
         return self
 
 

@@ -39,7 +39,9 @@ class Evaluator:
     sandbox: SandboxClient
     grader: Grader
 
-    async def run(self, benchmark: str, problems: Sequence[Problem], kept: "KeptRows", progress: Callable[[int], None]) -> list[Row]:
+    async def run(
+        self, benchmark: str, problems: Sequence[Problem], kept: "KeptRows", progress: Callable[[int], None]
+    ) -> list[Row]:
         """Rows of all samples in order of question and sample; ``kept`` holds those that are done already."""
         samples = [(p, i) for p in problems for i in range(self.config.evaluation.samples)]
         admitted = asyncio.Semaphore(self.config.evaluation.concurrency)
@@ -130,6 +132,7 @@ class KeptRows:
         """Keep a finished row."""
         with self.path.open("a", encoding="utf-8") as out:
             out.write(_line(row))
+
 
 def _line(row: Row) -> str:
     return json.dumps(row, ensure_ascii=True) + "\n"  # ASCII, because a model may write half a character

@@ -54,9 +54,7 @@ async def _run(
     server = make_server(config, model_dir)
     total = len(problems) * config.evaluation.samples
     with Grader() as grader, tqdm(total=total, desc=f"{benchmark} step {step}", file=sys.stderr, mininterval=2) as bar:
-        async with SandboxClient(
-            urls, timeout_s=config.sandbox.timeout_seconds, alarm=FailureAlarm()
-        ) as sandbox:
+        async with SandboxClient(urls, timeout_s=config.sandbox.timeout_seconds, alarm=FailureAlarm()) as sandbox:
             evaluator = Evaluator(config=config, step=step, server=server, sandbox=sandbox, grader=grader)
             try:
                 return await evaluator.run(benchmark, problems, kept, bar.update)

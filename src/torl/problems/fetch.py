@@ -13,20 +13,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import httpx
 from huggingface_hub import hf_hub_download
-from huggingface_hub.errors import (
-    EntryNotFoundError,
-    GatedRepoError,
-    HfHubHTTPError,
-    LocalEntryNotFoundError,
-    OfflineModeIsEnabled,
-    RepositoryNotFoundError,
-    RevisionNotFoundError,
-)
 
 from torl.errors import ConfigError, DataError
 from torl.files import sha256_of
+from torl.hub import hub_errors
 from torl.problems.readers import ReadCounts, read_file
 from torl.problems.schema import Problem, write_problems
 from torl.problems.sources import FilesSource, GeneratedSource, HubSource, SourceConfig, SourceFile
@@ -156,8 +147,7 @@ def _from_hub(source: HubSource, cache_dir: Path | str | None) -> list[FetchedFi
 
 
 def _download(source: HubSource, file: SourceFile, cache_dir: Path | str | None) -> str:
-    what = f"{source.repo} {file.path} at revision {source.revision}"
-    try:
+    with hub_errors(f"{source.repo} {file.path} at revision {source.revision}"):
         return hf_hub_download(
             source.repo,
             file.path,
@@ -165,37 +155,6 @@ def _download(source: HubSource, file: SourceFile, cache_dir: Path | str | None)
             revision=source.revision,
             cache_dir=cache_dir and str(cache_dir),
         )
-    except GatedRepoError as error:
-        raise DataError(
-            f"{what}: access is gated. Accept its terms on the hub's page of the data set, then set HF_TOKEN to a "
-            f"token of that "
-            "account."
-        ) from error
-    except RepositoryNotFoundError as error:
-        raise DataError(
-            f"{what}: the data set does not exist, or is private. Correct repo in the sources file, or set HF_TOKEN."
-        ) from error
-    except RevisionNotFoundError as error:
-        raise DataError(
-            f"{what}: no such revision; it was moved or deleted. Look up the commits of the data set and set "
-            f"revision to one."
-        ) from error
-    except (LocalEntryNotFoundError, OfflineModeIsEnabled) as error:
-        raise DataError(
-            f"{what}: not in the cache and the hub cannot be reached ({_first_line(error)}). Run once with a "
-            f"network and HF_HUB_OFFLINE "
-            "unset, check HF_ENDPOINT, or use a source of kind files with a copy under data_dir."
-        ) from error
-    except EntryNotFoundError as error:
-        raise DataError(f"{what}: the data set has no such file. Correct path in the sources file.") from error
-    except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
-        raise DataError(
-            f"{what}: the download broke off ({_first_line(error)}). Run again: it goes on where it stopped."
-        ) from error
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
 def _generate(name: str, source: GeneratedSource, seed: int, count: int) -> Iterator[Problem]:

@@ -12,9 +12,7 @@ from types import MappingProxyType
 from torl.errors import ConfigError
 
 FRAME = "A conversation between User and Assistant. The user asks a question, and the Assistant solves it."
-THINK = (
-    " The assistant first thinks about the reasoning process in the mind and then provides the user with the answer. User: "
-)
+THINK = " The assistant first thinks about the reasoning process in the mind and then provides the user with the answer. User: "
 USE_PROGRAMS = (
     "Please integrate natural language reasoning with programs to solve the problem above, "
     "and put your final answer within \\boxed{}."

@@ -8,7 +8,6 @@ import functools
 import os
 import socket
 import time
-from pathlib import Path
 from typing import Any
 
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
@@ -33,9 +32,7 @@ class Shared:
         self.run_dir = RunDir(run_dir)
         self.run_dir.trajectories.mkdir(parents=True, exist_ok=True)
         self.writer = f"{socket.gethostname()}-{os.getpid()}"
-        self.sandbox = SandboxClient(
-            sandbox_urls, timeout_s=self.config.sandbox.timeout_seconds, alarm=FailureAlarm()
-        )
+        self.sandbox = SandboxClient(sandbox_urls, timeout_s=self.config.sandbox.timeout_seconds, alarm=FailureAlarm())
         self.grader = Grader()
 
     def write(self, row: dict[str, Any]) -> None:
@@ -100,9 +97,7 @@ class ToolAgentLoop(AgentLoopBase):
         )
         if reward is None:
             return []
-        return self._sample(
-            trajectory, reward, grade, policy_step=policy_step, seconds=time.monotonic() - started
-        )
+        return self._sample(trajectory, reward, grade, policy_step=policy_step, seconds=time.monotonic() - started)
 
     def _tool_loop(self, sampling_params: dict[str, Any], seed: int, request_id: str) -> ToolLoop:
         rollout = self.shared.config.rollout

@@ -1,8 +1,8 @@
 """One training run from start, resume or interruption to the content of ``done.json``.
 
-Sequence: lock the run folder, forget what came after the last checkpoint, start the sandbox, train in a process of its own, check that
-the last weights are there. On SIGTERM or SIGINT the trainer finishes its step, saves, and the run ends with ``Stopped``; a second
-signal ends it at once. Either way the same command continues from the last checkpoint.
+Sequence: lock the run folder, forget what came after the last checkpoint, start the sandbox, train in a process of its own,
+check that the last weights are there. On SIGTERM or SIGINT the trainer finishes its step, saves, and the run ends with
+``Stopped``; a second signal ends it at once. Either way the same command continues from the last checkpoint.
 """
 
 import hashlib

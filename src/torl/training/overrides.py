@@ -1,7 +1,7 @@
 """From a ``RunConfig`` to the configuration of verl, as Hydra overrides on its own defaults.
 
-Differs from ToRL's script: the mini-batch equals the batch (the release writes 1024 with a batch of 128, which amounts to one update a
-step as well), and there is no KL loss at all (the release has one with coefficient 0).
+Differs from ToRL's script: the mini-batch equals the batch (the release writes 1024 with a batch of 128, which amounts to one
+update a step as well), and there is no KL loss at all (the release has one with coefficient 0).
 """
 
 import json
@@ -16,7 +16,9 @@ ROWS_PER_SERVER = 64  # rows of one batch of the transformers server
 CPUS_PER_TRAINER = 12  # logical CPUs that Ray must believe in for one trainer and its helpers
 
 
-def verl_overrides(config: RunConfig, *, model_path: str, train_file: Path, run_dir: RunDir, agent_loops: Path) -> list[str]:
+def verl_overrides(
+    config: RunConfig, *, model_path: str, train_file: Path, run_dir: RunDir, agent_loops: Path
+) -> list[str]:
     """The overrides, in Hydra's syntax."""
     values = _algorithm(config) | _data(config, train_file) | _actor(config, model_path) | _rollout(config, agent_loops)
     values |= _trainer(config, run_dir)

@@ -1,6 +1,7 @@
 """Learning curves of a probe run: how often each problem was solved in each pass over the problems.
 
-Differs from ToRL: LIMR's own curves were never released; these come from the trajectories that a run leaves, and only whole passes count.
+Differs from ToRL: LIMR's own curves were never released; these come from the trajectories that a run leaves, and only whole
+passes count.
 """
 
 from collections import defaultdict
@@ -10,7 +11,9 @@ from typing import Any
 from torl.errors import DataError
 
 
-def learning_curves(rows: Iterable[dict[str, Any]], *, steps_per_epoch: int, epochs: int) -> dict[str, list[float | None]]:
+def learning_curves(
+    rows: Iterable[dict[str, Any]], *, steps_per_epoch: int, epochs: int
+) -> dict[str, list[float | None]]:
     """Share of right responses of each problem in each epoch; None where it was not asked.
 
     Args:
@@ -22,7 +25,9 @@ def learning_curves(rows: Iterable[dict[str, Any]], *, steps_per_epoch: int, epo
         DataError: the run did not make one whole pass.
     """
     if epochs < 1:
-        raise DataError("the probe run made no whole pass over its problems; raise train.steps of the experiment probe.")
+        raise DataError(
+            "the probe run made no whole pass over its problems; raise train.steps of the experiment probe."
+        )
     graded: dict[str, list[list[bool]]] = defaultdict(lambda: [[] for _ in range(epochs)])
     for row in rows:
         epoch = row["step"] // steps_per_epoch

@@ -63,7 +63,7 @@ class TaskRunner(TaskRunnerV1.__ray_metadata__.modified_class.__ray_actor_class_
         # Ray sends this class by value, and with it the globals that it names: the registry must be that of the actor's process
         from verl.trainer.ppo.v1.trainer_base import TRAINER_REGISTRY
 
-        from torl.training.trainer import StopRequested, StoppableTrainer
+        from torl.training.trainer import StoppableTrainer, StopRequested
 
         TRAINER_REGISTRY["sync"] = StoppableTrainer
         try:
