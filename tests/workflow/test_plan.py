@@ -1,0 +1,68 @@
+"""What Snakemake plans, without running anything: every scale and experiment, every target, every mistake."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.chain import snakemake
+from tests.conftest import PROJECT
+from torl.config import experiment_names, scale_names
+
+CONFIG = PROJECT / "config"
+
+
+def plan(folder: Path, *arguments: str, check: bool = True) -> str:
+    result = snakemake(folder, "-n", *arguments, check=check)
+    return result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("scale", scale_names(CONFIG))
+def test_every_experiment_can_be_planned_at_every_scale(scale: str, tmp_path: Path) -> None:
+    names = experiment_names(CONFIG)
+    data = tmp_path / "lim" / "limr_scores.json.zst"
+    data.parent.mkdir()
+    data.touch()
+    text = plan(tmp_path, "--config", f"scale={scale}", f"data_dir={tmp_path}", "--", "all", *names)
+    for name in names:
+        assert f"results/{scale}/report_{name}.html" in text
+
+
+def test_the_slurm_profile_plans_the_paper_s_scale_without_a_network(tmp_path: Path) -> None:
+    text = plan(tmp_path, "--profile", "slurm", "--", "all")
+    assert "results/torl-1.5b/report.html" in text
+    assert "gpu=8" in text
+
+
+def test_the_slurm_profile_yields_to_a_scale_on_the_command_line(tmp_path: Path) -> None:
+    assert "results/demo/report.html" in plan(tmp_path, "--profile", "slurm", "--config", "scale=demo", "--", "all")
+
+
+def test_one_ablation_is_compared_with_torl_and_with_nothing_else(tmp_path: Path) -> None:
+    text = plan(tmp_path, "C2")
+    assert "results/demo/C2/done.json" in text
+    assert "results/demo/torl/done.json" in text
+    assert "results/demo/no_tool" not in text
+
+
+def test_all_is_the_default(tmp_path: Path) -> None:
+    assert "results/demo/report.html" in plan(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (["--config", "scale=demoo"], ["'demoo'", "Did you mean 'demo'"]),
+        (["--config", "scal=demo"], ["scal", "unknown key"]),
+        (["--config", "experiments=[torl,C3]"], ["'C3'"]),
+        (["--config", "overrides={train: {step: 5}}"], ["train.step", "did you mean 'steps'"]),
+        (
+            ["--config", "overrides={rollout: {max_tool_calls: 0}, reward: {penalty: paper}}"],
+            ["reward.penalty", "max_tool_calls"],
+        ),
+    ],
+)
+def test_a_mistake_stops_the_plan_with_its_cure(arguments: list[str], parts: list[str], tmp_path: Path) -> None:
+    text = plan(tmp_path, *arguments, check=False)
+    for part in parts:
+        assert part in text
+    assert "Traceback" not in text
