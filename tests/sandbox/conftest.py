@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from torl.errors import SandboxError
+from tests.sandbox.available import need_namespaces
 from torl.sandbox.client import Execution, SandboxClient
 from torl.sandbox.isolation import Isolation
 from torl.sandbox.launcher import running_sandbox
@@ -15,10 +15,8 @@ from torl.sandbox.probe import choose_isolation
 @pytest.fixture(scope="session")
 def isolation() -> Isolation:
     """Namespaces; tests that need them skip where the machine has none."""
-    try:
-        return choose_isolation(allow_unsafe=False)
-    except SandboxError as error:
-        pytest.skip(str(error))
+    need_namespaces()
+    return choose_isolation(allow_unsafe=False)
 
 
 @pytest.fixture(scope="session")

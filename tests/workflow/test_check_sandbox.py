@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from torl.errors import SandboxError
+from tests.sandbox.available import need_namespaces
 from torl.files import read_json
 from torl.sandbox.launcher import running_sandbox
-from torl.sandbox.probe import choose_isolation
 
 SCRIPT = Path(__file__).resolve().parents[2] / "workflow" / "scripts" / "check_sandbox.py"
 
@@ -22,10 +21,7 @@ def check(*arguments: object, **environment: str) -> subprocess.CompletedProcess
 
 @pytest.fixture(scope="module", autouse=True)
 def _isolation() -> None:
-    try:
-        choose_isolation(allow_unsafe=False)
-    except SandboxError as error:
-        pytest.skip(str(error))
+    need_namespaces()
 
 
 def test_an_isolated_sandbox_passes_every_check(tmp_path: Path) -> None:

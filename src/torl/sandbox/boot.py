@@ -1,8 +1,8 @@
 """First code inside the sandbox: takes the limits on itself, reports the start, becomes the snippet's ``__main__``.
 
 Runs as a plain script in a bare interpreter (no site, no torl): only built-in modules, kept short since every snippet
-pays it. Arguments: snippet, report fd, memory in bytes, CPU seconds, file bytes, open files, processes, user id, import
-folders. A processes or user id of 0 leaves that as it is.
+pays it. Arguments: snippet, socket of the watcher, memory in bytes, CPU seconds, file bytes, open files, processes,
+user id, import folders. A processes or user id of 0 leaves that as it is.
 """
 
 import posix  # os would be the first import of its kind here, and costs a millisecond
@@ -63,6 +63,7 @@ def main() -> None:
         drop_root(user)
     take_limits(*limits)
     posix.write(int(report), b"1")
+    posix.read(int(report), 1)  # until the watcher knows this process, so that it can end it however soon it is over
     posix.closerange(3, 256)
     run(path)
 

@@ -65,7 +65,7 @@ class Job:
     files: Sequence[tuple[str, int]]
     """Path relative to the working folder, and an open file descriptor with the content."""
     report_fd: int
-    """Where the boot script writes one byte when execution starts."""
+    """A socket on which the boot script says that it is ready and waits for leave to begin: one byte each way."""
     worker: int
     scratch: Path | None
     """A host folder to use as the working folder; None where a private one in memory will do."""
@@ -165,7 +165,9 @@ class Namespaces:
         for index, folder in enumerate(self._packages):
             fence += ["--ro-bind", folder, f"{PACKAGES_INSIDE}/{index}"]
         fence += ["--ro-bind", str(BOOT), BOOT_INSIDE]
-        fence += ["--proc", "/proc", "--dev", "/dev"]
+        # Read-only, since the kernel lets root, even in a user namespace without rights, write the settings of the
+        # machine.
+        fence += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
         fence += ["--perms", "1777", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
         return fence
 

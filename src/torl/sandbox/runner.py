@@ -7,6 +7,7 @@ Differs from ToRL: an endless printer, a crash of the interpreter or a process l
 """
 
 import os
+import socket
 import subprocess
 import tempfile
 import threading
@@ -51,15 +52,13 @@ class Runner:
         contents = {**snippet.files, SNIPPET_NAME: snippet.code.encode("utf-8", "surrogatepass")}
         files = [(path, resources.enter_context(_memory_file(data))) for path, data in contents.items()]
         stdin = resources.enter_context(_memory_file(snippet.stdin.encode("utf-8", "surrogatepass")))
-        started, report = os.pipe()
-        resources.callback(os.close, started)
-        job = Job(limits=snippet.limits, files=files, report_fd=report, worker=worker, scratch=scratch)
-        try:
+        ours, theirs = socket.socketpair()
+        resources.enter_context(ours)
+        with theirs:
+            job = Job(limits=snippet.limits, files=files, report_fd=theirs.fileno(), worker=worker, scratch=scratch)
             process = self._start(job, stdin)
-        finally:
-            os.close(report)
         try:
-            result = Watch(process, started, snippet.limits).until_end()
+            result = Watch(process, ours.fileno(), snippet.limits).until_end()
         finally:
             self._end(process)
         if scratch is not None:

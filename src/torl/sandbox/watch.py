@@ -67,11 +67,13 @@ class Watch:
         return False
 
     def _note_start(self, selector: selectors.BaseSelector) -> None:
-        if os.read(self._started_fd, 1):
-            self._begin = time.monotonic()
-            self._deadline = self._begin + self._limits.run_timeout_s
-            self._namespace = _pidfd_of_child(self._process.pid)
         selector.unregister(self._started_fd)
+        with suppress(ConnectionError):  # killed while it was starting
+            if os.read(self._started_fd, 1):
+                self._namespace = _pidfd_of_child(self._process.pid)
+                os.write(self._started_fd, b"1")
+                self._begin = time.monotonic()
+                self._deadline = self._begin + self._limits.run_timeout_s
 
     def _read(self, selector: selectors.BaseSelector, descriptor: int) -> None:
         data = os.read(descriptor, READ_BYTES)
@@ -98,7 +100,7 @@ class Watch:
         """Read what is left in the pipes; they close when the last process of the snippet is gone."""
         deadline = time.monotonic() + DRAIN_TIMEOUT_S
         if self._started_fd in selector.get_map():
-            self._note_start(selector)
+            selector.unregister(self._started_fd)
         while selector.get_map() and (left := deadline - time.monotonic()) > 0:
             for key, _ in selector.select(left):
                 self._read(selector, key.fd)
