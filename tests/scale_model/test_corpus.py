@@ -1,0 +1,119 @@
+"""Documents follow the rollout's protocol to the letter, and their kinds come in the shares that were set."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from torl.rollout.prompts import render
+from torl.rollout.protocol import TORL
+from torl.rollout.trajectory import CallOutcome
+from torl.sandbox.observation import error_line
+from torl.scale_model.corpus import WITH_PROGRAMS, WITHOUT_PROGRAMS, CorpusMix, run, write_corpus
+from torl.scale_model.families import FAMILIES, Level
+
+PLAIN_TAIL = re.compile(r"(So|is) \\boxed\{\d+\}\.$")
+
+
+@pytest.fixture(scope="module")
+def documents():
+    return list(write_corpus(4000, 1, CorpusMix()))
+
+
+def is_with_programs(document) -> bool:
+    return document.prompt.startswith(render(WITH_PROGRAMS, "?").partition("?")[0])
+
+
+def answer(document) -> str | None:
+    boxes = re.findall(r"\\boxed\{(\d+)\}", "".join(s.text for s in document.segments if s.kind == "model"))
+    return boxes[-1] if boxes else None
+
+
+def is_right(document) -> bool:
+    return answer(document) == str(FAMILIES[document.fact.family].answer(document.fact.values))
+
+
+def share(documents, claim) -> float:
+    documents = list(documents)
+    return sum(map(claim, documents)) / len(documents)
+
+
+def test_each_turn_before_an_observation_ends_with_the_marker_and_holds_the_block_that_was_run(documents):
+    for document in documents:
+        for turn, observation in zip(document.segments, document.segments[1:], strict=False):
+            if observation.kind == "model":
+                continue
+            assert turn.kind == "model"
+            assert turn.text.endswith(TORL.stop)
+            assert turn.text.count(TORL.stop) == 1
+            (code,) = TORL.code_blocks(turn.text)
+            execution = run(code)
+            shown = execution.stdout.strip() or error_line(execution.stderr)
+            assert observation.text == TORL.wrap(shown)
+
+
+def test_documents_end_with_a_model_turn_that_asks_for_nothing(documents):
+    for document in documents:
+        assert [segment.kind for segment in document.segments] == ["model", "observation"] * (
+            len(document.segments) // 2
+        ) + ["model"]
+        assert TORL.stop not in document.segments[-1].text
+
+
+def test_there_is_no_code_under_the_prompt_without_programs(documents):
+    others = [document for document in documents if not is_with_programs(document)]
+    assert others
+    assert all(document.prompt.startswith(render(WITHOUT_PROGRAMS, "?").partition("?")[0]) for document in others)
+    assert not any("```" in segment.text for document in others for segment in document.segments)
+    assert all(PLAIN_TAIL.search(document.segments[0].text) for document in others)
+
+
+def test_two_thirds_of_the_documents_ask_for_programs_and_two_fifths_of_those_use_one(documents):
+    assert share(documents, is_with_programs) == pytest.approx(CorpusMix().with_programs, abs=0.03)
+    asked = [document for document in documents if is_with_programs(document)]
+    assert share(asked, lambda document: document.has_code) == pytest.approx(0.45, abs=0.06)
+    reading = [document for document in asked if not FAMILIES[document.fact.family].code_helps]
+    assert share(reading, lambda document: document.has_code) < 0.3
+
+
+def test_four_fifths_of_the_snippets_run(documents):
+    snippets = [code for d in documents for s in d.segments if s.kind == "model" for code in TORL.code_blocks(s.text)]
+    assert share(snippets, lambda code: run(code).outcome is CallOutcome.PASSED) == pytest.approx(0.8, abs=0.06)
+
+
+def test_code_is_right_more_often_than_not_where_it_helps_and_hardly_ever_elsewhere(documents):
+    coded = [document for document in documents if document.has_code]
+    helped = [document for document in coded if FAMILIES[document.fact.family].code_helps]
+    others = [document for document in coded if not FAMILIES[document.fact.family].code_helps]
+    assert share(helped, is_right) > 0.55
+    assert share(others, is_right) < 0.2
+
+
+def test_worked_solutions_are_mostly_right_and_guesses_mostly_wrong(documents):
+    plain = [d for d in documents if not d.has_code and d.fact.level is Level.EASY]
+    worked = [d for d in plain if ": " in d.segments[0].text]
+    guessed = [d for d in plain if ": " not in d.segments[0].text]
+    assert share(worked, is_right) > 0.9
+    assert share(guessed, is_right) < 0.45
+
+
+def test_a_third_of_the_failures_is_followed_by_a_second_block(documents):
+    failed = [d for d in documents if d.has_code and "Error" in d.segments[1].text]
+    assert share(failed, lambda d: len(d.segments) > 3) == pytest.approx(CorpusMix().repaired, abs=0.1)
+
+
+def test_the_same_seed_gives_the_same_corpus():
+    assert list(write_corpus(50, 3, CorpusMix())) == list(write_corpus(50, 3, CorpusMix()))
+    assert list(write_corpus(50, 3, CorpusMix())) != list(write_corpus(50, 4, CorpusMix()))
+
+
+@pytest.mark.parametrize("code", ["print(38+47", "print(result)", "n=4\nprint(sum(n%d==0 for d in range(n+1)))", "print(7)"])
+def test_the_reply_is_the_one_of_a_python_process(code, tmp_path):
+    script = tmp_path / "snippet.py"
+    script.write_text(code)
+    process = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    execution = run(code)
+    assert execution.stdout == process.stdout
+    assert error_line(execution.stderr) == error_line(process.stderr)
+    assert execution.return_code == process.returncode
