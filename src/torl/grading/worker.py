@@ -7,6 +7,8 @@ import logging
 import resource
 import signal
 import sys
+from collections.abc import Iterator
+from typing import TextIO
 
 from torl.grading.equality import equal
 
@@ -29,7 +31,7 @@ def main() -> None:
         replies.flush()
 
 
-def _requests(replies):
+def _requests(replies: TextIO) -> Iterator[str]:
     replies.write('"ready"\n')
     replies.flush()
     yield from sys.stdin

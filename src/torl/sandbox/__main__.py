@@ -5,7 +5,7 @@ import asyncio
 import logging
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from pathlib import Path
 
 from torl.errors import SandboxError
@@ -57,7 +57,7 @@ def serve_command(arguments: argparse.Namespace) -> int:
     return 0
 
 
-async def _until_terminated(serving) -> None:
+async def _until_terminated(serving: Coroutine[None, None, None]) -> None:
     task = asyncio.ensure_future(serving)
     for name in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(name, task.cancel)
