@@ -21,8 +21,13 @@ def documents():
     return list(write_corpus(4000, 1, CorpusMix()))
 
 
-def is_with_programs(document) -> bool:
-    return document.prompt.startswith(render(WITH_PROGRAMS, "?").partition("?")[0])
+def under(prompt: str, documents) -> list:
+    before, _, after = render(prompt, "?").partition("?")
+    return [d for d in documents if d.prompt.startswith(before) and d.prompt.endswith(after)]
+
+
+def textbook(documents) -> list:
+    return [document for document in documents if document.prompt.count("\n") == 1]
 
 
 def answer(document) -> str | None:
@@ -62,19 +67,30 @@ def test_documents_end_with_a_model_turn_that_asks_for_nothing(documents):
 
 
 def test_there_is_no_code_under_the_prompt_without_programs(documents):
-    others = [document for document in documents if not is_with_programs(document)]
-    assert others
-    assert all(document.prompt.startswith(render(WITHOUT_PROGRAMS, "?").partition("?")[0]) for document in others)
+    others = under(WITHOUT_PROGRAMS, documents)
+    assert len(others) > 500
     assert not any("```" in segment.text for document in others for segment in document.segments)
     assert all(PLAIN_TAIL.search(document.segments[0].text) for document in others)
 
 
-def test_two_thirds_of_the_documents_ask_for_programs_and_two_fifths_of_those_use_one(documents):
-    assert share(documents, is_with_programs) == pytest.approx(CorpusMix().with_programs, abs=0.03)
-    asked = [document for document in documents if is_with_programs(document)]
-    assert share(asked, lambda document: document.has_code) == pytest.approx(0.45, abs=0.06)
+def test_every_document_is_under_one_of_the_two_prompts_or_a_textbook_page(documents):
+    kinds = [textbook(documents), under(WITH_PROGRAMS, documents), under(WITHOUT_PROGRAMS, documents)]
+    assert sum(map(len, kinds)) == len(documents)
+    assert len(kinds[0]) / len(documents) == pytest.approx(CorpusMix().textbook, abs=0.03)
+    assert len(kinds[1]) / (len(kinds[1]) + len(kinds[2])) == pytest.approx(CorpusMix().with_programs, abs=0.03)
+
+
+def test_textbook_pages_are_worked_and_right(documents):
+    pages = textbook(documents)
+    assert all(is_right(page) and ": " in page.segments[0].text and not page.has_code for page in pages)
+    assert {page.fact.family for page in pages} == set(FAMILIES)
+
+
+def test_two_fifths_of_the_responses_under_the_prompt_that_asks_for_programs_use_one(documents):
+    asked = under(WITH_PROGRAMS, documents)
+    assert share(asked, lambda document: document.has_code) == pytest.approx(0.43, abs=0.06)
     reading = [document for document in asked if not FAMILIES[document.fact.family].code_helps]
-    assert share(reading, lambda document: document.has_code) < 0.3
+    assert 0.05 < share(reading, lambda document: document.has_code) < 0.25
 
 
 def test_four_fifths_of_the_snippets_run(documents):
@@ -91,7 +107,8 @@ def test_code_is_right_more_often_than_not_where_it_helps_and_hardly_ever_elsewh
 
 
 def test_worked_solutions_are_mostly_right_and_guesses_mostly_wrong(documents):
-    plain = [d for d in documents if not d.has_code and d.fact.level is Level.EASY]
+    prompted = [d for d in documents if d not in textbook([d])]
+    plain = [d for d in prompted if not d.has_code and d.fact.level is Level.EASY]
     worked = [d for d in plain if ": " in d.segments[0].text]
     guessed = [d for d in plain if ": " not in d.segments[0].text]
     assert share(worked, is_right) > 0.9
@@ -108,7 +125,9 @@ def test_the_same_seed_gives_the_same_corpus():
     assert list(write_corpus(50, 3, CorpusMix())) != list(write_corpus(50, 4, CorpusMix()))
 
 
-@pytest.mark.parametrize("code", ["print(38+47", "print(result)", "n=4\nprint(sum(n%d==0 for d in range(n+1)))", "print(7)"])
+@pytest.mark.parametrize(
+    "code", ["print(38+47", "print(result)", "n=4\nprint(sum(n%d==0 for d in range(n+1)))", "print(7)"]
+)
 def test_the_reply_is_the_one_of_a_python_process(code, tmp_path):
     script = tmp_path / "snippet.py"
     script.write_text(code)

@@ -36,8 +36,8 @@ def divisors(number: int) -> int:
 
 
 def words_to_number(text: str) -> int:
-    ones = "one two three four five six seven eight nine".split()
-    tens = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+    ones = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
+    tens = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
     total = current = 0
     for word in text.split():
         if word in ones:
@@ -78,8 +78,9 @@ def divisors_as_written(text: str) -> int:
 BY_THE_TEXT = {
     "addition": lambda text: sum(numbers(text)),
     "multiplication": lambda text: sum([numbers(text)[0]] * numbers(text)[1]),
-    "range_sum": lambda text: sum(range(0, numbers(text)[2] + 1, numbers(text)[0]))
-    - sum(range(0, numbers(text)[1], numbers(text)[0])),
+    "range_sum": lambda text: (
+        sum(range(0, numbers(text)[2] + 1, numbers(text)[0])) - sum(range(0, numbers(text)[1], numbers(text)[0]))
+    ),
     "linear_equation": solve,
     "modular_power": lambda text: numbers(text)[0] ** numbers(text)[1] % numbers(text)[2],
     "gcd": lambda text: max(d for d in range(1, 1000) if numbers(text)[0] % d == numbers(text)[1] % d == 0),

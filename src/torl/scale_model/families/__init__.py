@@ -1,6 +1,7 @@
 """The families of generated problems, and their shares among the problems of a split.
 
-Differs from ToRL: no competition problems; seven families in which a program computes the answer and four in which it does not.
+Differs from ToRL: no competition problems; seven families in which a program computes the answer and four in which it
+does not.
 """
 
 from torl.scale_model.families.arithmetic import Addition, LinearEquation, Multiplication, RangeSum
@@ -21,7 +22,7 @@ READING = (Lookup(), TwoStepLookup(), Position(), NumberWords())
 FAMILIES = {family.name: family for family in (*COMPUTING, *READING)}
 
 READING_SHARE = 0.23
-"""Share of the problems that code does not help with: the code ratio that a good policy settles at is near 1 minus this."""
+"""Share of the problems that code does not help with: a good policy's code ratio settles near 1 minus this."""
 
 __all__ = [
     "COMPUTING",

@@ -1,8 +1,8 @@
-"""What a family of problems is: it draws facts, words them, answers them, and knows the ways to solve and to spoil them.
+"""What a family of problems is: it draws facts, words them, answers them, and knows ways to solve and to spoil them.
 
-A *fact* is a family with its parameters, whatever the wording. Splits are made of facts, so a held-out problem is not in the
-corpus in other words either. Facts begin where the tables of one-digit sums and products end: those may occur as steps of a
-worked solution in any split and are never asked.
+A *fact* is a family with its parameters, whatever the wording. Splits are made of facts, so a held-out problem is not in
+the corpus in other words either. What is held out are questions: a step of a worked solution, such as 7*8=56 or 27+8=35,
+may occur in every split.
 """
 
 from abc import ABC, abstractmethod

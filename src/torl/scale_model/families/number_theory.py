@@ -93,7 +93,7 @@ class GreatestCommonDivisor(Family):
         return (f"from math import gcd\nprint(gcd({values[0]},{values[1]}))",)
 
     def wrong_code(self, values: Values) -> tuple[str, ...]:
-        return (f"print({max(values)}%{min(values)})",)
+        return (f"print({max(values)}//{min(values)})",)
 
     def raising_code(self, values: Values) -> tuple[str, ...]:
         return f"print(gcd({values[0]},{values[1]}))", *spoil(self.right_code(values)[0])

@@ -1,7 +1,7 @@
 """Families where code does not help: the answer stands in the text and has to be found.
 
-The snippets that the corpus holds for them compute with the numbers of the text instead of reading it, or use words of the
-text as names, so that a response with code is nearly always wrong and careful reading nearly always right.
+The snippets that the corpus holds for them compute with the numbers of the text instead of reading it, or use words of
+the text as names, so that a response with code is nearly always wrong and careful reading nearly always right.
 """
 
 from random import Random
@@ -49,8 +49,8 @@ class Lookup(ReadingFamily):
 
     name = "lookup"
     phrasings = (
-        Phrasing("{people}. How many {thing} does {asked} have?", 0.15),
-        Phrasing("{people}. Count the {thing} of {asked}.", 0.25),
+        Phrasing("{people}. How many {thing} does {asked} have?", 0.08),
+        Phrasing("{people}. Count the {thing} of {asked}.", 0.16),
     )
 
     def draw(self, random: Random, level: Level) -> Values:
@@ -74,12 +74,12 @@ class Lookup(ReadingFamily):
 
 
 class TwoStepLookup(ReadingFamily):
-    """Who owns what, and how much is in it: values are the name asked for, then name, colour and number of each owner."""
+    """Who owns what, and how much is in it: values are the name asked for, then name, colour, number of each owner."""
 
     name = "two_step_lookup"
     phrasings = (
-        Phrasing("{owners}. {boxes}. How many coins has {asked}?", 0.15),
-        Phrasing("{boxes}. {owners}. Count the coins of {asked}.", 0.25),
+        Phrasing("{owners}. {boxes}. How many coins has {asked}?", 0.08),
+        Phrasing("{boxes}. {owners}. Count the coins of {asked}.", 0.16),
     )
 
     def draw(self, random: Random, level: Level) -> Values:
@@ -110,8 +110,8 @@ class Position(ReadingFamily):
 
     name = "position"
     phrasings = (
-        Phrasing("The list is {numbers}. Which number is {place}?", 0.15),
-        Phrasing("In {numbers}, find the {place} number.", 0.30),
+        Phrasing("The list is {numbers}. Which number is {place}?", 0.08),
+        Phrasing("In {numbers}, find the {place} number.", 0.18),
     )
 
     def draw(self, random: Random, level: Level) -> Values:
@@ -143,8 +143,8 @@ class NumberWords(ReadingFamily):
 
     name = "number_words"
     phrasings = (
-        Phrasing("Write {words} in digits.", 0.15),
-        Phrasing("Which number is {words}?", 0.20),
+        Phrasing("Write {words} in digits.", 0.10),
+        Phrasing("Which number is {words}?", 0.14),
     )
 
     def draw(self, random: Random, level: Level) -> Values:
