@@ -106,3 +106,8 @@ def test_spelling_does_not_make_an_answer_another_one(first: str, second: str) -
 )
 def test_answers_that_differ_keep_different_keys(first: str, second: str) -> None:
     assert answer_key(first) != answer_key(second)
+
+
+@pytest.mark.parametrize("text", ["So \\boxed ", "So \\boxed $", "\\boxed{"])
+def test_a_box_that_was_never_filled_is_no_answer(text: str) -> None:
+    assert last_box(text) is None

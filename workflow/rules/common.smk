@@ -6,9 +6,15 @@ from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-from torl.config import experiment_names, load_settings, resolve
-from torl.errors import ConfigError
-from torl.problems.sources import read_sources
+try:
+    from torl.config import experiment_names, load_settings, resolve
+    from torl.errors import ConfigError
+    from torl.problems.sources import read_sources
+except ModuleNotFoundError as error:
+    raise WorkflowError(
+        f"{error} in {sys.executable}: the workflow's own environment is missing. Run `make`, then use .venv/bin/snakemake; "
+        "or install with `pip install -r envs/local.txt && pip install --no-deps -e .`."
+    )
 
 CONFIG_DIR = Path(workflow.basedir).parent / "config"
 SCRIPTS = Path(workflow.basedir) / "scripts"

@@ -5,6 +5,7 @@ OUTPUTS: sandbox.json
 
 
 rule check_sandbox:
+    priority: 100  # before the minutes that the base model takes
     output:
         f"{RESULTS}/sandbox.json",
     log:

@@ -71,7 +71,10 @@ def last_box(text: str) -> str | None:
     r"""Content of the last ``\boxed{...}`` or ``\fbox{...}`` of ``text``, braces balanced; ``None`` without one."""
     for match in reversed(list(re.finditer(r"\\(?:boxed|fbox)\s*(?=[{\s\w])", text))):
         if text[match.end() : match.end() + 1] != "{":
-            return text[match.end() :].split("$")[0].split()[0]
+            words = text[match.end() :].split("$")[0].split()
+            if not words:
+                continue
+            return words[0]
         end = group_end(text, match.end())
         if end is not None:
             return text[match.end() + 1 : end - 1].strip()
