@@ -58,7 +58,7 @@ JobAcctGatherType=jobacct_gather/none
 JobCompType=jobcomp/filetxt
 JobCompLoc=$state/log/jobcomp.txt
 NodeName=$host NodeAddr=127.0.0.1 CPUs=8 RealMemory=$memory Gres=gpu:pretended:2 State=UNKNOWN
-PartitionName=all Nodes=$host Default=YES MaxTime=60 DefaultTime=10 State=UP
+PartitionName=everything Nodes=$host Default=YES MaxTime=60 DefaultTime=10 State=UP
 CONF
   printf 'NodeName=%s Name=gpu Type=pretended File=%s/gpu/[0-1]\n' "$host" "$state" > "$state/gres.conf"
   printf 'ConstrainCores=no\nConstrainRAMSpace=no\n' > "$state/cgroup.conf"

@@ -19,15 +19,17 @@ SMALL_MACHINE = [
     "--slurm-status-command=squeue",
     "--slurm-init-seconds-before-status-checks=2",
     "--latency-wait=10",
-    "--default-resources=mem_mb=1500",
+    "--default-resources",
+    "mem_mb=1500",
     "runtime=20",
-    "slurm_partition=all",
-    "--set-threads=filter_problems=2",
+    "slurm_partition=everything",
+    "--set-threads",
+    "filter_problems=2",
 ]
 
 
 def slurm(folder: Path, *arguments: str, train: list[str], layers: tuple[dict, ...] = ()) -> str:
-    resources = [f"--set-resources={train[0]}", *train[1:]]
+    resources = ["--set-resources", *train]
     result = snakemake(
         folder,
         "--profile",
@@ -56,7 +58,6 @@ def test_a_training_job_that_hits_its_time_limit_is_submitted_again_and_resumes(
             "train_policy:runtime=2",
             "train_policy:mem_mb=4000",
             "train_policy:gpu=1",
-            "train_policy:slurm_extra='--signal=TERM@60'",
         ],
         layers=(long_run, {"evaluation": {"every": 60}}),
     )

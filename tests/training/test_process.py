@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from torl.errors import TrainerError
+from torl.training.launch import time_for_training
 from torl.training.process import run_stoppable
 
 WAITS_FOR_REQUEST = """
@@ -66,3 +68,21 @@ def test_the_handlers_of_the_caller_come_back(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGINT)
     run(WAITS_FOR_REQUEST, tmp_path, [signal.SIGINT])
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_end_of_its_time_asks_like_a_signal(tmp_path: Path) -> None:
+    code = run_stoppable(
+        [sys.executable, "-c", WAITS_FOR_REQUEST, str(tmp_path / "stop"), str(tmp_path / "child")],
+        environment=os.environ,
+        log=tmp_path / "log",
+        stop_request=tmp_path / "stop",
+        progress=lambda: None,
+        seconds=1.0,
+    )
+    assert code == 85
+
+
+def test_a_job_that_is_shorter_than_its_margin_is_refused() -> None:
+    assert time_for_training(30, 900) == 900
+    with pytest.raises(TrainerError, match=r"15 minutes.*stop_margin_seconds.*raise the job's runtime"):
+        time_for_training(15, 900)

@@ -5,11 +5,11 @@ OUTPUTS: sandbox.json
 
 
 rule check_sandbox:
-    priority: 100  # before the minutes that the base model takes
     output:
         f"{RESULTS}/sandbox.json",
     log:
         f"logs/{SETTINGS.scale}/check_sandbox.log",
+    priority: 100  # before the minutes that the base model takes
     params:
         url=option("--url", REFERENCE.sandbox.url),
         unsafe="--allow-unsafe" if REFERENCE.sandbox.allow_unsafe else "",

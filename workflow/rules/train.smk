@@ -38,12 +38,15 @@ rule train_policy:
         gpu=lambda wildcards: gpus(wildcards.experiment),
     params:
         runs_dir=f"{RESULTS}/{{experiment}}/run",
+        minutes=lambda wildcards, resources: option(
+            "--minutes", resources.get("runtime")
+        ),
         deciding=lambda wildcards: section(
             wildcards.experiment, "seed", "model", "data", "rollout", "reward", "train"
         ),
     shell:
         "exec logged.sh {log:q} train_policy.py --config {input.config:q} --model $(dirname {input.base:q}) "
-        "--problems {input.problems:q} --runs-dir {params.runs_dir:q} --out {output:q}"
+        "--problems {input.problems:q} --runs-dir {params.runs_dir:q} {params.minutes} --out {output:q}"
 
 
 rule export_policy:

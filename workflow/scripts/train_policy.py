@@ -21,10 +21,17 @@ def main() -> None:
         "--runs-dir", type=Path, required=True, help="where run folders are kept; nothing here is ever deleted"
     )
     parser.add_argument("--out", type=Path, required=True, help="done.json, written last")
+    parser.add_argument("--minutes", type=float, help="time limit of this job; it stops and saves before that")
     options = parser.parse_args()
     config = RunConfig.model_validate(read_json(options.config))
     try:
-        done = train(config, model_path=options.model, train_file=options.problems, runs_dir=options.runs_dir)
+        done = train(
+            config,
+            model_path=options.model,
+            train_file=options.problems,
+            runs_dir=options.runs_dir,
+            minutes=options.minutes,
+        )
     except Stopped as stopped:
         sys.stderr.write(f"{stopped}\n")
         sys.exit(STOPPED)

@@ -134,6 +134,8 @@ class ComputeConfig(Section):
     """GPUs that share one copy of the rollout model."""
     agent_workers: Positive = 8
     """Processes that run tool loops."""
+    stop_margin_seconds: Annotated[float, Field(ge=0)] = 900.0
+    """A training job stops and saves this long before its time limit; more than one step and one checkpoint take."""
 
     @model_validator(mode="after")
     def _engine_fits_platform(self) -> Self:

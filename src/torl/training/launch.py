@@ -1,8 +1,9 @@
 """One training run from start, resume or interruption to the content of ``done.json``.
 
 Sequence: lock the run folder, forget what came after the last checkpoint, start the sandbox, train in a process of its own,
-check that the last weights are there. On SIGTERM or SIGINT the trainer finishes its step, saves, and the run ends with
-``Stopped``; a second signal ends it at once. Either way the same command continues from the last checkpoint.
+check that the last weights are there. On SIGTERM or SIGINT, and shortly before the job's time limit, the trainer finishes its
+step, saves, and the run ends with ``Stopped``; a second signal ends it at once. Either way the same command continues from
+the last checkpoint. (SLURM's own warning signal is no help: it reaches all of Ray, which then has nothing left to save.)
 """
 
 import hashlib
@@ -50,14 +51,19 @@ def run_dir_for(runs_dir: Path, fingerprint: dict[str, Any]) -> RunDir:
     return RunDir(runs_dir / hashlib.sha256(text.encode()).hexdigest()[:12])
 
 
-def train(config: RunConfig, *, model_path: str, train_file: Path, runs_dir: Path) -> dict[str, Any]:
+def train(
+    config: RunConfig, *, model_path: str, train_file: Path, runs_dir: Path, minutes: float | None = None
+) -> dict[str, Any]:
     """Train to the end, from the last checkpoint if there is one; returns the content of ``done.json``.
 
+    ``minutes`` is the time limit of this job; the run stops ``compute.stop_margin_seconds`` before it.
+
     Raises:
-        Stopped: a signal ended it early, state saved.
-        TrainerError: the run is in use elsewhere, or training failed.
+        Stopped: a signal or the time limit ended it early, state saved.
+        TrainerError: the run is in use elsewhere, the limit leaves no time, or training failed.
     """
     require_verl()
+    seconds = None if minutes is None else time_for_training(minutes, config.compute.stop_margin_seconds)
     fingerprint = run_fingerprint(config, model_path, train_file)
     run_dir = run_dir_for(runs_dir, fingerprint)
     with run_dir.locked():
@@ -69,12 +75,29 @@ def train(config: RunConfig, *, model_path: str, train_file: Path, runs_dir: Pat
             run_dir.keep_weights(last)
         if last < config.train.steps:
             run_dir.rewind(last)
-            _attempt(config, model_path, train_file.resolve(), run_dir)
+            _attempt(config, model_path, train_file.resolve(), run_dir, seconds)
         run_dir.collect_metrics(config.train.steps)
         return _summary(config, run_dir)
 
 
-def _attempt(config: RunConfig, model_path: str, train_file: Path, run_dir: RunDir) -> None:
+def time_for_training(minutes: float, margin_seconds: float) -> float:
+    """Seconds until a job of ``minutes`` should stop.
+
+    Raises:
+        TrainerError: none are left.
+    """
+    seconds = 60 * minutes - margin_seconds
+    if seconds <= 0:
+        raise TrainerError(
+            f"the job has {minutes:g} minutes and is to stop {margin_seconds:g} s before its end (compute.stop_margin_seconds): "
+            "nothing is left; raise the job's runtime in the profile, or lower the margin."
+        )
+    return seconds
+
+
+def _attempt(
+    config: RunConfig, model_path: str, train_file: Path, run_dir: RunDir, seconds: float | None
+) -> None:
     attempt = run_dir.new_attempt()
     started = time.time()
     with sandbox_urls(
@@ -94,6 +117,7 @@ def _attempt(config: RunConfig, model_path: str, train_file: Path, run_dir: RunD
             log=attempt / "train.log",
             stop_request=run_dir.stop_request,
             progress=Progress(attempt / "metrics.jsonl", config.train.steps).show,
+            seconds=seconds,
         )
     write_json(attempt / "attempt.json", {"seconds": round(time.time() - started, 1), "exit_code": code})
     _require_success(code, attempt, run_dir)

@@ -21,12 +21,15 @@ def run_stoppable(
     log: Path,
     stop_request: Path,
     progress: Callable[[], None],
+    seconds: float | None = None,
 ) -> int:
     """Run ``command`` to its end, output to ``log``; returns its exit code.
 
-    The first SIGINT or SIGTERM creates the file ``stop_request``, which the process is to look for; the second ends it. It gets a
-    session of its own, so that Ctrl-C reaches the caller alone and everything it started can be ended together.
+    The first SIGINT or SIGTERM, or the end of ``seconds``, creates the file ``stop_request``, which the process is to look for; a
+    second signal ends it. It gets a session of its own, so that Ctrl-C reaches the caller alone and everything it started can be
+    ended together.
     """
+    deadline = time.monotonic() + seconds if seconds is not None else float("inf")
     with log.open("wb") as out:
         process = subprocess.Popen(
             command, stdout=out, stderr=subprocess.STDOUT, env=dict(environment), start_new_session=True
@@ -35,6 +38,9 @@ def run_stoppable(
             try:
                 while process.poll() is None:
                     progress()
+                    if time.monotonic() > deadline and not stop_request.exists():
+                        stop_request.touch()
+                        sys.stderr.write("the time of this job is nearly over: stopping after this step\n")
                     time.sleep(POLL_S)
                 progress()
                 return process.returncode
