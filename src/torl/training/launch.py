@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from torl.training.process import run_stoppable
 from torl.training.progress import Progress
 from torl.training.run_dir import STOPPED, RunDir
 from torl.training.weights import weights_sha256
+
+OTHER_VENDORS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK")
+"""SLURM sets these beside CUDA_VISIBLE_DEVICES whatever the GPU is, and verl refuses to start where it sees two of a kind."""
 
 DECIDING = ("seed", "model", "data", "rollout", "reward", "train")
 """Sections that decide what is learned; the others say only where and how fast."""
@@ -95,9 +99,7 @@ def time_for_training(minutes: float, margin_seconds: float) -> float:
     return seconds
 
 
-def _attempt(
-    config: RunConfig, model_path: str, train_file: Path, run_dir: RunDir, seconds: float | None
-) -> None:
+def _attempt(config: RunConfig, model_path: str, train_file: Path, run_dir: RunDir, seconds: float | None) -> None:
     attempt = run_dir.new_attempt()
     started = time.time()
     with sandbox_urls(
@@ -113,7 +115,7 @@ def _attempt(
         write_json(attempt / "overrides.json", overrides)
         code = run_stoppable(
             [sys.executable, "-m", "torl.training.verl_main", str(attempt / "overrides.json")],
-            environment=training_environment(config, attempt),
+            environment=training_environment(config, attempt, os.environ),
             log=attempt / "train.log",
             stop_request=run_dir.stop_request,
             progress=Progress(attempt / "metrics.jsonl", config.train.steps).show,
@@ -147,9 +149,9 @@ def _write_agent_loops(attempt: Path, run_dir: RunDir, urls: list[str]) -> Path:
     return path
 
 
-def training_environment(config: RunConfig, attempt: Path) -> dict[str, str]:
-    """Environment of the training process and, by inheritance, of all Ray workers."""
-    environment = os.environ | {
+def training_environment(config: RunConfig, attempt: Path, inherited: Mapping[str, str]) -> dict[str, str]:
+    """Environment of the training process and, by inheritance, of all Ray workers; ``inherited`` is that of the job."""
+    environment = {name: value for name, value in inherited.items() if name not in OTHER_VENDORS} | {
         "VERL_FILE_LOGGER_PATH": str(attempt / "metrics.jsonl"),
         "OMP_NUM_THREADS": str(config.compute.threads),
         "TOKENIZERS_PARALLELISM": "false",
