@@ -20,8 +20,11 @@ CONFIG_DIR = Path(workflow.basedir).parent / "config"
 SCRIPTS = Path(workflow.basedir) / "scripts"
 SOURCES = CONFIG_DIR / "sources.yaml"
 
-# Rules call the programs of workflow/scripts by name, with the Python that runs Snakemake.
-shell.prefix(f'export PATH="{SCRIPTS}:{Path(sys.executable).parent}:$PATH"; ')
+# Rules call the programs of workflow/scripts by name, with the Python that runs Snakemake. Threads that wait give up their
+# core: with anything else running beside them, threads that spin make a program several times slower.
+shell.prefix(
+    f'export PATH="{SCRIPTS}:{Path(sys.executable).parent}:$PATH" OMP_WAIT_POLICY=PASSIVE; '
+)
 
 try:
     SETTINGS = load_settings(config, CONFIG_DIR)
