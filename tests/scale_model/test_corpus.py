@@ -11,7 +11,7 @@ from torl.rollout.protocol import TORL
 from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.observation import error_line
 from torl.scale_model.corpus import WITH_PROGRAMS, WITHOUT_PROGRAMS, CorpusMix, run, write_corpus
-from torl.scale_model.families import FAMILIES, Level
+from torl.scale_model.families import FAMILIES, Level, Split, split_of
 
 PLAIN_TAIL = re.compile(r"(So|is) \\boxed\{\d+\}\.$")
 
@@ -80,10 +80,22 @@ def test_every_document_is_under_one_of_the_two_prompts_or_a_textbook_page(docum
     assert len(kinds[1]) / (len(kinds[1]) + len(kinds[2])) == pytest.approx(CorpusMix().with_programs, abs=0.03)
 
 
-def test_textbook_pages_are_worked_and_right(documents):
+def test_textbook_pages_hold_a_right_solution_or_steps_without_an_answer(documents):
     pages = textbook(documents)
-    assert all(is_right(page) and ": " in page.segments[0].text and not page.has_code for page in pages)
-    assert {page.fact.family for page in pages} == set(FAMILIES)
+    solved = [page for page in pages if answer(page)]
+    assert all(is_right(page) and ": " in page.segments[0].text for page in solved)
+    assert {page.fact.family for page in solved} == set(FAMILIES)
+    assert not any(page.has_code for page in pages)
+    assert 0.2 < len(solved) / len(pages) < 0.9
+
+
+def test_steps_for_practice_hold_and_stay_in_the_split_of_the_corpus(documents):
+    pages = [page for page in textbook(documents) if not answer(page)]
+    for page in pages:
+        family = FAMILIES[page.fact.family]
+        assert all(split_of(family, values) is Split.CORPUS for values in family.practice(page.fact.values))
+        for equation in re.findall(r"[\d()+*\-]+(?:=[\d()+*\-]+)+", page.segments[0].text):
+            assert len({eval(side) for side in equation.split("=")}) == 1, equation
 
 
 def test_two_fifths_of_the_responses_under_the_prompt_that_asks_for_programs_use_one(documents):

@@ -57,7 +57,7 @@ def read_person(text: str) -> int:
 def read_box(text: str) -> int:
     asked = re.search(r"(?:coins has|coins of) ([A-Z][a-z]+)", text)[1]
     colour = re.search(rf"{asked} has the (\w+) box", text)[1]
-    return int(re.search(rf"{colour} holds (\d+)", text, re.IGNORECASE)[1])
+    return int(re.search(rf"{colour} box holds (\d+)", text)[1])
 
 
 def read_place(text: str) -> int:
@@ -161,7 +161,7 @@ def test_code_helps_in_seven_families_and_in_four_it_does_not():
 def test_canonical_parameters_are_the_same_for_the_same_question(family):
     random = Random(1)
     for _, values in facts(family):
-        if family.name in ("addition", "multiplication", "gcd"):
+        if family.name in ("addition", "multiplication"):
             other = tuple(random.sample(values, len(values)))
             assert family.canonical(other) == family.canonical(values)
         assert family.canonical(values) == family.canonical(tuple(values))

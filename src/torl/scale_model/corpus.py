@@ -27,6 +27,23 @@ WITHOUT_PROGRAMS = "cot_base"
 
 CODE_OPENINGS = ("I write a program.\n", "Python can compute this.\n")
 WORKED_OPENINGS = ("Step by step: ", "Let us work it out: ")
+TEXTBOOK = {
+    "addition": (1.0, 0.5),
+    "multiplication": (1.0, 0.5),
+    "modular_power": (0.5, 0.0),
+    "range_sum": (2.0, 0.0),
+    "gcd": (2.0, 0.0),
+    "divisor_count": (0.5, 0.0),
+    "linear_equation": (2.0, 0.5),
+    "lookup": (1.5, 0.7),
+    "two_step_lookup": (1.5, 0.7),
+    "position": (1.0, 0.5),
+    "number_words": (0.5, 0.0),
+}
+"""Family -> its weight among the pages of the textbook, and the share of its pages that hold the steps of several facts:
+more where the steps need more practice."""
+PRACTICE_FACTS = 5
+"""Facts on a page of steps, where the text of the question holds only one."""
 GUESSES = ("The answer is {box}.", "I think it is {box}.")
 
 
@@ -35,7 +52,7 @@ class CorpusMix:
     """Shares of the documents of the corpus."""
 
     textbook: float = 0.3
-    """Worked solutions without a prompt, all right: where the model learns to work, before it is asked to choose."""
+    """Pages of a textbook, without a prompt and all right: where the model learns to work problems out."""
     with_programs: float = 0.65
     """Of the others: those under the prompt that asks for programs; the rest is under the one that asks for steps."""
     easy: float = 0.6
@@ -169,13 +186,26 @@ class Writer:
 
 
 def write_textbook(random: Random) -> Document:
-    """A question and its worked solution, families in equal shares."""
-    family = random.choice(list(FAMILIES.values()))
+    """A page of a textbook: a question, then its worked solution or steps for practice."""
+    (name,) = random.choices(list(TEXTBOOK), weights=[weight for weight, _ in TEXTBOOK.values()])
+    family, practice = FAMILIES[name], random.random() < TEXTBOOK[name][1]
     level = Level.EASY if family.code_helps else random.choice(list(Level))
     fact = draw_fact(random, Split.CORPUS, level, family)
     question, _ = draw_question(random, fact)
-    response = Writer(CorpusMix(worked=1.0, worked_right=1.0), random, fact).plain()
+    if practice:
+        response = "; ".join(practice_steps(random, family, fact))
+    else:
+        response = Writer(CorpusMix(worked=1.0, worked_right=1.0), random, fact).plain()
     return Document(fact=fact, prompt=f"{question}\n", segments=(Segment("model", response),))
+
+
+def practice_steps(random: Random, family: Family, fact: Fact) -> list[str]:
+    """The steps of every fact about the text of ``fact``, or of some more facts where its text holds only one."""
+    about_text = family.practice(fact.values)
+    if family.code_helps:
+        more = [draw_fact(random, Split.CORPUS, fact.level, family).values for _ in range(PRACTICE_FACTS - 1)]
+        about_text += more
+    return [family.worked(values) for values in random.sample(about_text, len(about_text))]
 
 
 def write_document(mix: CorpusMix, random: Random) -> Document:

@@ -11,7 +11,6 @@ from transformers import PreTrainedTokenizerBase
 
 from torl.scale_model.corpus import Document
 
-
 OPEN_ROWS = 64
 """Rows that may still be filled: enough that about 2 % of the tokens are padding."""
 

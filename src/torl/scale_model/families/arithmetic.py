@@ -11,10 +11,10 @@ class Addition(Family):
     name = "addition"
     code_helps = True
     phrasings = (
-        Phrasing("What is {sum}?", 0.30),
-        Phrasing("Compute {sum}.", 0.70),
-        Phrasing("Find the sum {sum}.", 0.60),
-        Phrasing("Add up: {sum}.", 0.30),
+        Phrasing("What is {sum}?", 0.20),
+        Phrasing("Compute {sum}.", 0.60),
+        Phrasing("Find the sum {sum}.", 0.56),
+        Phrasing("Add up: {sum}.", 0.20),
     )
 
     def draw(self, random: Random, level: Level) -> Values:
@@ -51,10 +51,10 @@ class Multiplication(Family):
     name = "multiplication"
     code_helps = True
     phrasings = (
-        Phrasing("What is {a} * {b}?", 0.35),
-        Phrasing("Compute {a} * {b}.", 0.75),
-        Phrasing("Find the product of {a} and {b}.", 0.65),
-        Phrasing("Multiply {a} by {b}.", 0.30),
+        Phrasing("What is {a} * {b}?", 0.22),
+        Phrasing("Compute {a} * {b}.", 0.64),
+        Phrasing("Find the product of {a} and {b}.", 0.58),
+        Phrasing("Multiply {a} by {b}.", 0.20),
     )
 
     def draw(self, random: Random, level: Level) -> Values:
@@ -93,9 +93,9 @@ class RangeSum(Family):
     name = "range_sum"
     code_helps = True
     phrasings = (
-        Phrasing("What is the sum of the multiples of {d} from {low} to {high}?", 0.55),
-        Phrasing("Add the multiples of {d} from {low} to {high}.", 0.25),
-        Phrasing("Compute the sum of all multiples of {d} between {low} and {high}.", 0.70),
+        Phrasing("What is the sum of the multiples of {d} from {low} to {high}?", 0.45),
+        Phrasing("Add the multiples of {d} from {low} to {high}.", 0.18),
+        Phrasing("Compute the sum of all multiples of {d} between {low} and {high}.", 0.60),
     )
 
     def draw(self, random: Random, level: Level) -> Values:
@@ -144,10 +144,10 @@ class LinearEquation(Family):
     name = "linear_equation"
     code_helps = True
     phrasings = (
-        Phrasing("Solve {equation} for x.", 0.65),
-        Phrasing("Find x if {equation}.", 0.30),
-        Phrasing("Which x satisfies {equation}?", 0.30),
-        Phrasing("If {equation}, compute x.", 0.70),
+        Phrasing("Solve {equation} for x.", 0.58),
+        Phrasing("Find x if {equation}.", 0.20),
+        Phrasing("Which x satisfies {equation}?", 0.20),
+        Phrasing("If {equation}, compute x.", 0.60),
     )
 
     def draw(self, random: Random, level: Level) -> Values:

@@ -99,8 +99,12 @@ class Family(ABC):
         return tuple(guess for guess in (answer + 1, answer - 1, answer + 2, answer + 10, answer - 10) if guess > 0)
 
     def canonical(self, values: Values) -> Values:
-        """The parameters that two facts share when they ask the same thing."""
+        """What decides on the split: the same for two facts that ask the same thing."""
         return values
+
+    def practice(self, values: Values) -> list[Values]:
+        """Facts about the same text as ``values``, itself included, all of one split."""
+        return [values]
 
 
 def spoil(code: str) -> tuple[str, str]:

@@ -12,9 +12,9 @@ class ModularPower(Family):
     name = "modular_power"
     code_helps = True
     phrasings = (
-        Phrasing("What is the remainder when {a}^{k} is divided by {m}?", 0.60),
-        Phrasing("Find {a}^{k} mod {m}.", 0.30),
-        Phrasing("Compute the remainder of {a}^{k} modulo {m}.", 0.75),
+        Phrasing("What is the remainder when {a}^{k} is divided by {m}?", 0.56),
+        Phrasing("Find {a}^{k} mod {m}.", 0.20),
+        Phrasing("Compute the remainder of {a}^{k} modulo {m}.", 0.64),
     )
 
     def draw(self, random: Random, level: Level) -> Values:
@@ -52,14 +52,14 @@ class ModularPower(Family):
 
 
 class GreatestCommonDivisor(Family):
-    """Two multiples of a small number, or two large numbers."""
+    """Two multiples of a small number, or two large numbers; the larger one first."""
 
     name = "gcd"
     code_helps = True
     phrasings = (
-        Phrasing("What is the greatest common divisor of {a} and {b}?", 0.30),
-        Phrasing("Compute gcd({a}, {b}).", 0.75),
-        Phrasing("Find the largest number that divides both {a} and {b}.", 0.40),
+        Phrasing("What is the greatest common divisor of {a} and {b}?", 0.20),
+        Phrasing("Compute gcd({a}, {b}).", 0.64),
+        Phrasing("Find the largest number that divides both {a} and {b}.", 0.30),
     )
 
     def draw(self, random: Random, level: Level) -> Values:
@@ -67,11 +67,8 @@ class GreatestCommonDivisor(Family):
         divisor = random.randint(2, 12) if small else random.randint(4, 24)
         while True:
             p, q = (random.randint(1, 9) if small else random.randint(28, 41) for _ in range(2))
-            if p != q and gcd(p, q) == 1:
+            if p > q and gcd(p, q) == 1:
                 return divisor * p, divisor * q
-
-    def canonical(self, values: Values) -> Values:
-        return tuple(sorted(values))
 
     def answer(self, values: Values) -> int:
         return gcd(*values)
@@ -80,7 +77,7 @@ class GreatestCommonDivisor(Family):
         return {"a": values[0], "b": values[1]}
 
     def worked(self, values: Values) -> str | None:
-        small, large = sorted(values)
+        large, small = values
         if large > 108:
             return None
         steps = []
@@ -93,7 +90,7 @@ class GreatestCommonDivisor(Family):
         return (f"from math import gcd\nprint(gcd({values[0]},{values[1]}))",)
 
     def wrong_code(self, values: Values) -> tuple[str, ...]:
-        return (f"print({max(values)}//{min(values)})",)
+        return (f"print({values[0]}//{values[1]})",)
 
     def raising_code(self, values: Values) -> tuple[str, ...]:
         return f"print(gcd({values[0]},{values[1]}))", *spoil(self.right_code(values)[0])
@@ -111,9 +108,9 @@ class DivisorCount(Family):
     name = "divisor_count"
     code_helps = True
     phrasings = (
-        Phrasing("How many divisors does {n} have?", 0.40),
-        Phrasing("Count the divisors of {n}.", 0.70),
-        Phrasing("Find the number of divisors of {n}.", 0.25),
+        Phrasing("How many divisors does {n} have?", 0.30),
+        Phrasing("Count the divisors of {n}.", 0.60),
+        Phrasing("Find the number of divisors of {n}.", 0.18),
     )
 
     def draw(self, random: Random, level: Level) -> Values:

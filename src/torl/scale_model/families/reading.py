@@ -64,7 +64,13 @@ class Lookup(ReadingFamily):
     def fields(self, values: Values) -> dict[str, int | str]:
         people = [f"{name} has {number}" for name, number in zip(values[2::2], values[3::2], strict=True)]
         people[0] += f" {values[0]}"
-        return {"people": join(people), "thing": values[0], "asked": values[1]}
+        return {"people": f"Today {join(people)}", "thing": values[0], "asked": values[1]}
+
+    def canonical(self, values: Values) -> Values:
+        return tuple(part for pair in sorted(zip(values[2::2], values[3::2], strict=True)) for part in pair)
+
+    def practice(self, values: Values) -> list[Values]:
+        return [(values[0], name, *values[2:]) for name in values[2::2]]
 
     def worked(self, values: Values) -> str | None:
         return f"{values[1]} has {self.answer(values)}"
@@ -94,12 +100,19 @@ class TwoStepLookup(ReadingFamily):
     def fields(self, values: Values) -> dict[str, int | str]:
         rows = list(zip(values[1::3], values[2::3], values[3::3], strict=True))
         owners = join([f"{name} has the {colour} box" for name, colour, _ in rows])
-        boxes = join([f"{colour} holds {number}" for _, colour, number in reversed(rows)])
-        return {"owners": owners, "boxes": boxes[0].upper() + boxes[1:], "asked": values[0]}
+        boxes = join([f"the {colour} box holds {number}" for _, colour, number in reversed(rows)])
+        return {"owners": f"Today {owners}", "boxes": f"We know that {boxes}", "asked": values[0]}
+
+    def canonical(self, values: Values) -> Values:
+        rows = sorted(zip(values[1::3], values[2::3], values[3::3], strict=True))
+        return tuple(part for row in rows for part in row)
+
+    def practice(self, values: Values) -> list[Values]:
+        return [(name, *values[1:]) for name in values[1::3]]
 
     def worked(self, values: Values) -> str | None:
         colour = values[values.index(values[0], 1) + 1]
-        return f"{values[0]} has {colour}, {colour} holds {self.answer(values)}"
+        return f"{values[0]} has the {colour} box, the {colour} box holds {self.answer(values)}"
 
     def raising_code(self, values: Values) -> tuple[str, ...]:
         return f"print({values[0]})", f"print(box[{values[0]}])"
@@ -126,6 +139,12 @@ class Position(ReadingFamily):
 
     def fields(self, values: Values) -> dict[str, int | str]:
         return {"numbers": ", ".join(map(str, values[1:])), "place": ORDINALS[values[0] - 1]}
+
+    def canonical(self, values: Values) -> Values:
+        return values[1:]
+
+    def practice(self, values: Values) -> list[Values]:
+        return [(len(values) - 1, *values[1:])]
 
     def worked(self, values: Values) -> str | None:
         return ", ".join(f"{ORDINALS[place]} {number}" for place, number in enumerate(values[1 : values[0] + 1]))
