@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torl.grading.equality import equal, quick
+from torl.grading.equality import LONGEST_ANSWER, equal, quick, readable
 
 EQUAL = [
     ("5", "5", "same_text"),
@@ -35,8 +35,14 @@ EQUAL = [
     (r"45^{\circ}", "45", None),
     (r"\begin{pmatrix} -7 \\ 16 \\ 5 \end{pmatrix}", "(-7,16,5)", "vector_and_tuple"),
     (r"\{x|-1 < x < 1\}", "(-1, 1)", "set_by_condition"),
+    (r"\left\{x \;|\; x \geqslant 1 \right\}", r"[1, \infty)", "set_by_condition"),
     (r"1 \pm \sqrt{19}", r"1 + \sqrt{19}, 1 - \sqrt{19}", "algebra"),
     ("204", r"204 \text{ minutes}", None),
+    ("[7, +∞)", r"[7,\infty)", "algebra"),
+    (r"\frac{\pi}{2}", "90°", "degrees_and_radians"),
+    ("x = 1,\ny = 2x", "x=1, y=2x", None),
+    (r"\frac{1}{3}", "0.333333...", "numbers"),
+    (r"\frac{ij}{10}\%", r"\frac{ji}{10}", "algebra"),
 ]
 UNEQUAL = [
     ("8", r"8\pi"),
@@ -60,9 +66,42 @@ UNEQUAL = [
     (r"\frac{\pi}{6}", r"60^\circ"),
     (r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", "(2,1)"),
     ("x=3", "y=4"),
+    (r"\{x|x \geq 1\}", "1"),
+    (r"\{x|x \geq 1\}", r"(1, \infty)"),
     ("40, 60, 10", r"40 \text{ a}, 50 \text{ b}, 20 \text{ c}"),
     ("5", ""),
     ("", ""),
+]
+READABLE = [
+    "5",
+    r"5\%",
+    "x+1",
+    r"\sqrt{40}",
+    "90°",
+    "[7, +∞)",
+    r"\{x|0<x<1\}",
+    r"\left\{x \;|\; x \geqslant 1 \right\}",
+    "\\begin{pmatrix} \n0 & 0 \\\\ \n0 & 1 \n\\end{pmatrix}.",
+    r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}",
+    r"x = \frac{a}{2},\; " + "\n" + r"y = \frac{b}{2}",
+    r"\left[\frac{\pi}{4} + k\pi, \frac{\pi}{2} + k\pi\right), k \in \mathbb{Z}",
+    r"\left(i+j+\frac{ij}{100}\right)\%",
+    r"\$5 x",
+    "5 cm",
+]
+NOT_READABLE = [
+    "",
+    "①③",
+    "2n - m",
+    "4:40 a.m.",
+    r"0.\overline{5833}",
+    r"3 \mid n",
+    r"0, 1, 2, \ldots, 45",
+    r"\exists x \in \mathbb{R}, x^{2} < 0",
+    r"10^{\frac{\lg a}{a}}",
+    "10.8666...",
+    r"±($\frac {5}{13}$, $\frac {12}{13}$)",
+    "1" * (LONGEST_ANSWER + 1),
 ]
 
 
@@ -77,6 +116,16 @@ def test_equal_answers_are_accepted_by_the_rule_meant_for_them(gold: str, answer
 def test_unequal_answers_are_rejected(gold: str, answer: str) -> None:
     verdict = equal(gold, answer)
     assert not verdict.correct, verdict.rule
+
+
+@pytest.mark.parametrize("answer", READABLE)
+def test_an_answer_with_a_value_is_readable(answer: str) -> None:
+    assert readable(answer)
+
+
+@pytest.mark.parametrize("answer", NOT_READABLE)
+def test_a_string_that_is_only_copied_or_has_only_a_number_in_it_is_not_readable(answer: str) -> None:
+    assert not readable(answer)
 
 
 @given(st.integers(-(10**9), 10**9), st.integers(-(10**9), 10**9))

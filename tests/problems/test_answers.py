@@ -1,11 +1,11 @@
-import sys
 from pathlib import Path
 
 import pytest
 
+from torl import killable
 from torl.errors import GraderError
-from torl.problems import answers
-from torl.problems.answers import MathVerifyGrader, is_plain_number, math_verify_parses
+from torl.grading.equality import readable
+from torl.problems.answers import MathVerifyGrader, is_plain_number
 from torl.problems.readers import ReadCounts, read_file
 
 
@@ -14,7 +14,7 @@ from torl.problems.readers import ReadCounts, read_file
 )
 def test_plain_numbers_need_no_parser(answer: str) -> None:
     assert is_plain_number(answer)
-    assert math_verify_parses(answer)
+    assert readable(answer)
 
 
 @pytest.mark.parametrize(
@@ -26,38 +26,32 @@ def test_letters_towers_open_braces_and_answers_without_digits_go_to_the_parser(
 
 def test_answers_are_parsed_and_compared_in_order_by_several_workers() -> None:
     with MathVerifyGrader(workers=2) as grader:
-        assert grader.parse(["x+1", "\\{x|0<x<1\\}", "5\\%", "①③", "\\sqrt{40}"]) == [True, False, True, False, True]
+        assert grader.parse(["x+1", "\\{x|0<x<1\\}", "5\\%", "①③", "\\sqrt{40}"]) == [True, True, True, False, True]
         assert grader.same([("2\\sqrt{10}", "\\sqrt{40}"), ("3", "4")]) == [True, False]
         assert grader.parse([]) == []
 
 
-def worker_program(path: Path, reply: str) -> str:
-    """An executable that stands for Python: it is ready at once, and runs ``reply`` for each line it reads."""
-    code = f"import os, sys, threading\nprint('true', flush=True)\nfor line in sys.stdin:\n    {reply}\n"
-    path.write_text(f"#!{sys.executable}\n{code}")
-    path.chmod(0o755)
-    return str(path)
-
-
-@pytest.mark.parametrize("trouble", ["threading.Event().wait()", "os._exit(1)", "os.abort()"])
-def test_an_answer_that_hangs_or_kills_the_parser_is_lost_alone(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trouble: str
-) -> None:
-    reply = f"{trouble} if 'bad' in line else print('true', flush=True)"
-    monkeypatch.setattr(answers.sys, "executable", worker_program(tmp_path / "worker", reply))
+def test_an_answer_on_which_the_grader_hangs_is_lost_alone() -> None:
+    hang = "\\binom{99999999}{4999999}"
     with MathVerifyGrader(timeout_s=1.0) as grader:
-        assert grader.parse(["x", "bad", "y"]) == [True, False, True]
+        assert grader.parse(["x", hang, "y"]) == [True, False, True]
+        assert grader.same([(hang, "x"), ("2x", "x+x")]) == [False, True]
 
 
 def test_no_process_is_left_behind() -> None:
     with MathVerifyGrader() as grader:
         grader.parse(["x"])
-        process = grader._workers[0]._process
-    assert process.returncode is not None
+        assert children()
+    assert not children()
+
+
+def children() -> list[str]:
+    tasks = Path("/proc/self/task").glob("*/children")
+    return " ".join(path.read_text() for path in tasks).split()
 
 
 def test_a_worker_that_does_not_start_is_a_grader_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(answers.sys, "executable", "/bin/true")
+    monkeypatch.setattr(killable.sys, "executable", "/bin/true")
     with MathVerifyGrader() as grader, pytest.raises(GraderError, match="did not start"):
         grader.parse(["x"])
 
@@ -67,4 +61,4 @@ def test_real_plain_numbers_are_parsed(shared_data: Path) -> None:
     problems = read_file(file, reader="verl", source="s", counts=ReadCounts())
     plain = sorted({row.answer for row in problems if is_plain_number(row.answer) and not row.answer.isdigit()})[::20]
     assert len(plain) > 50
-    assert [answer for answer in plain if not math_verify_parses(answer)] == []
+    assert [answer for answer in plain if not readable(answer)] == []

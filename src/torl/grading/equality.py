@@ -11,6 +11,7 @@ has \pi; the order of a list does not matter, the order of a tuple does.
 Differs from ToRL: undelimited reading accepts 8 for 8\pi there, and the arguments of verify are swapped.
 """
 
+import re
 from dataclasses import dataclass
 
 from torl.grading.numbers import Number, read_decimal_comma, read_number
@@ -18,6 +19,7 @@ from torl.grading.text import normal_text, words_of
 
 ROUNDED_GOLD_PLACES = 2  # a gold decimal of fewer places is taken as exact
 ROUNDED_ANSWER_PLACES = 6  # an answer rounded to so many places is taken for the exact gold
+DOTS = re.compile(r"\.\.\W*$")  # the decimal goes on, nobody knows how
 LONGEST_ANSWER = 10_000  # characters; a longer "answer" is compared as text only
 
 
@@ -37,6 +39,21 @@ def equal(gold: str, answer: str) -> Verdict:
 
         verdict = compare(gold, answer)
     return verdict
+
+
+def readable(answer: str) -> bool:
+    """Whether ``answer`` has a value, so that it can be compared with answers that are spelled otherwise.
+
+    An answer without one is compared as text. May take for ever, as ``equal``: ask a ``Grader`` about unknown answers.
+    """
+    text = normal_text(answer)
+    if len(text) > LONGEST_ANSWER:
+        return False
+    if read_number(text):
+        return not DOTS.search(answer)
+    from torl.grading.symbolic import reads
+
+    return reads(answer)
 
 
 def quick(gold: str, answer: str) -> Verdict | None:

@@ -4,7 +4,7 @@ Only for processes that can be killed: neither parsing nor comparing has a time 
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from torl.grading.equality import ROUNDED_GOLD_PLACES, Verdict, quick
 from torl.grading.numbers import read_number
@@ -13,11 +13,20 @@ from torl.problems.text import bare_answer
 
 DELIMITED = re.compile(r"\$|\\\(|\\\[|\\boxed")
 DEGREES = re.compile(r"\^\s*\{?\s*\\circ\s*\}?|°")
-SET_BUILDER = re.compile(r"(?:\\left)?\\\{\s*\w\s*(?:\\mid|\||:)(.*[<>].*)\\\}", re.DOTALL)
+SET_BUILDER = re.compile(
+    r"(?:\\left)?\\\{\s*\w(?:\s|\\[,;!])*(?:\\mid|\||:)(?:\s|\\[,;!])*"
+    r"(.*?(?:[<>≤≥]|\\[lg](?:e|t|eq|eqslant)(?![a-z])).*?)(?:\\right)?\\\}",
+    re.DOTALL,
+)
 COLUMN = re.compile(r"\\begin\{[bp]matrix\}([^&]*)\\end\{[bp]matrix\}", re.DOTALL)
 NAMED = re.compile(r"\s*\\?[A-Za-z](?:_\w|_\{[^{}]*\})?\s*=(?!.*[=<>])", re.DOTALL)
 NOT_A_LIST = re.compile(r"\\(?:pm|mp|boxed|begin|cup|cap|[lg](?:e|eq|eqslant|t)(?![a-z]))|[<>≤≥±∪∩]")
 TUPLE = re.compile(r"\(.*,.*\)", re.DOTALL)
+PERCENT = re.compile(r"(?<=[A-Za-z)}])\s*\\?%$")
+FULL_STOP = re.compile(r"(?<!\.)\.$")  # not dots, which say that a decimal goes on
+WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{3,}")
+MARKUP = re.compile(r"\\[A-Za-z]+\s*\{[A-Za-z\s,.*]*\}")
+SPELLINGS = str.maketrans({"$": " ", "°": r"^\circ ", "∞": r"\infty "})
 MOST_PARTS = 24
 
 
@@ -28,6 +37,27 @@ def compare(gold: str, answer: str) -> Verdict:
         if verdict is not None:
             return verdict
     return _by_algebra(gold, answer)
+
+
+def reads(answer: str) -> bool:
+    """Whether one of the rules finds a value in the whole of ``answer``, not only a number somewhere in it."""
+    if any(_is_read(_parse_latex(text)) for text in _readings(answer)):
+        return True
+    parts = parts_of(answer)
+    is_list = 2 <= len(parts) <= MOST_PARTS and not NOT_A_LIST.search(answer)
+    return is_list and all(read_number(normal_text(part)) or reads(part) for part in parts)
+
+
+def _readings(answer: str) -> Iterator[str]:
+    """The answer, and what the rules make of it."""
+    yield answer
+    bare = bare_answer(answer)
+    if column := COLUMN.fullmatch(bare):
+        yield _as_tuple(column[1])
+    if condition := SET_BUILDER.fullmatch(bare):
+        yield condition[1]
+    if NAMED.match(bare):
+        yield NAMED.sub("", bare, count=1)
 
 
 def _by_list(gold: str, answer: str) -> Verdict | None:
@@ -116,9 +146,34 @@ def _by_algebra(gold: str, answer: str) -> Verdict:
 
 
 def _parse(answer: str) -> list:
+    """Prose as math-verify reads it, else LaTeX; where that fails whatever there is, be it the first number."""
     from math_verify import parse
 
-    return parse(answer if DELIMITED.search(answer) else f"${answer}$", parsing_timeout=None)
+    value = [] if _is_prose(answer) else _parse_latex(answer)
+    return value if _is_read(value) else parse(_delimited(answer), parsing_timeout=None)
+
+
+def _parse_latex(answer: str) -> list:
+    from math_verify import LatexExtractionConfig, parse
+
+    text = answer if _is_prose(answer) else _tidy(answer)
+    return parse(_delimited(text), extraction_config=[LatexExtractionConfig()], parsing_timeout=None)
+
+
+def _is_prose(answer: str) -> bool:
+    """Whether there are words outside LaTeX commands and their arguments."""
+    return WORD.search(MARKUP.sub(" ", answer)) is not None
+
+
+def _delimited(answer: str) -> str:
+    return answer if DELIMITED.search(answer) else f"${answer}$"
+
+
+def _tidy(answer: str) -> str:
+    """One line without what the LaTeX reader stumbles over: delimiters within the expression, signs of units, a full
+    stop."""
+    text = " ".join(answer.replace(r"\$", "").translate(SPELLINGS).split())
+    return PERCENT.sub("", FULL_STOP.sub("", text))
 
 
 def _is_read(parsed: list) -> bool:

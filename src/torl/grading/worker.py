@@ -1,40 +1,31 @@
-"""The process that does the slow comparisons: one JSON line in, one out, until standard input closes or it is
-killed."""
+"""The process that does what may be slow or never end: ``torl.killable`` starts it and kills it at the deadline.
 
-import ctypes
-import json
+It answers ``["equal", gold, answer]`` with ``[correct, rule]`` and ``["readable", answer]`` with a truth value.
+"""
+
 import logging
 import resource
-import signal
-import sys
-from collections.abc import Iterator
-from typing import TextIO
+from typing import Any
 
-from torl.grading.equality import equal
+from torl.grading.equality import equal, readable
+from torl.killable import serve
 
 MEMORY_BYTES = 4 * 1024**3  # a tower of powers must not take the machine's memory before its deadline
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def main() -> None:
-    """Say ``ready``, then answer requests ``[gold, answer]`` with ``[correct, rule]``."""
-    # While it computes it does not notice that its input closed.
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the owner, who closes the input
+    """Answer until there are no more questions."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     logging.disable(logging.CRITICAL)
-    replies, sys.stdout = sys.stdout, sys.stderr  # nothing but replies may go to the owner
-    equal(r"\frac{x}{2}", r"0.5 x")  # loads the computer algebra
-    for line in _requests(replies):
-        verdict = equal(*json.loads(line))
-        replies.write(json.dumps([verdict.correct, verdict.rule]) + "\n")
-        replies.flush()
+    serve(_answer, prepare=lambda: equal(r"\frac{x}{2}", "0.5 x"))  # loads the computer algebra
 
 
-def _requests(replies: TextIO) -> Iterator[str]:
-    replies.write('"ready"\n')
-    replies.flush()
-    yield from sys.stdin
+def _answer(question: list[str]) -> Any:
+    kind, *answers = question
+    if kind == "readable":
+        return readable(*answers)
+    verdict = equal(*answers)
+    return [verdict.correct, verdict.rule]
 
 
 if __name__ == "__main__":

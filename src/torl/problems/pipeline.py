@@ -129,8 +129,7 @@ def filter_problems(
 
     Args:
         grader: asked to parse each distinct answer that is not a plain number, and to compare answers of copies that
-        are
-            spelled differently.
+            are spelled differently.
         count_tokens: tokens of the prompt that a text becomes; required when ``settings.max_prompt_tokens`` is set.
         progress: write lines with the remaining time to standard error.
 
@@ -140,8 +139,8 @@ def filter_problems(
     """
     if settings.max_prompt_tokens is not None and count_tokens is None:
         raise ConfigError(
-            f"max_prompt_tokens is {settings.max_prompt_tokens} but no tokenizer is given: name one, or leave the "
-            f"budget out."
+            f"max_prompt_tokens is {settings.max_prompt_tokens} but no tokenizer is given: name one, or "
+            "leave the budget out."
         )
     sieve = _Sieve(left=dict(enumerate(problems)))
     _drop_by_rules(sieve, progress)
