@@ -1,3 +1,4 @@
+#!/usr/bin/env python3
 """Train the scale model that the demo starts from: generated corpus, tokenizer, a few minutes of pretraining."""
 
 import argparse

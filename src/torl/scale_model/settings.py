@@ -13,7 +13,7 @@ class Settings:
     """Of the corpus, the first weights and the order of the documents."""
     threads: int = 2
     """Threads of matrix products; another count gives other weights."""
-    documents: int = 56_000
+    documents: int = 40_000
     """Documents in the corpus; each is seen once."""
     steps: int | None = None
     """Optimizer steps at most; None for as many as the documents fill."""
