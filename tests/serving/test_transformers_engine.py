@@ -123,3 +123,18 @@ def test_a_failing_batch_reaches_every_waiting_coroutine(engine: TransformersEng
         return await asyncio.gather(*[server.generate(bad) for _ in range(3)], return_exceptions=True)
 
     assert all(isinstance(result, ModelServerError) for result in asyncio.run(serve()))
+
+
+def test_a_short_turn_is_handed_over_before_the_batch_has_ended(engine: TransformersEngine) -> None:
+    short, long = request(engine, "abc", max_tokens=2), request(engine, "abd", max_tokens=200, temperature=0.0)
+
+    async def serve() -> bool:
+        server = BatchingServer(engine, linger_s=0.01)
+        waiting = asyncio.create_task(server.generate(long))
+        await server.generate(short)
+        early = not waiting.done()
+        await waiting
+        return early
+
+    assert len(engine.generate([long])[0].token_ids) > 20
+    assert asyncio.run(serve())

@@ -68,20 +68,22 @@ class TransformersEngine:
                 f"synced weights lack {sorted(missing)} and have unknown {sorted(unknown)}; trainer and server must load one model."
             )
 
-    @torch.inference_mode()
     def generate(self, requests: Sequence[SamplingRequest]) -> list[Generation]:
         """Generate one turn per request, in the order given."""
-        results: list[Generation | None] = [None] * len(requests)
+        results = dict(self.stream(requests))
+        return [results[index] for index in range(len(requests))]
+
+    @torch.inference_mode()
+    def stream(self, requests: Sequence[SamplingRequest]) -> Iterator[tuple[int, Generation]]:
+        """Generate one turn per request and yield each with its index as soon as it has ended."""
         by_width: dict[int, list[int]] = defaultdict(list)
         for index, request in enumerate(requests):
             by_width[width(request)].append(index)
         for indices in by_width.values():
             for start in range(0, len(indices), self.rows):
                 chunk = indices[start : start + self.rows]
-                batch = _Batch([requests[index] for index in chunk], self)
-                for index, generation in zip(chunk, batch.run(), strict=True):
-                    results[index] = generation
-        return [result for result in results if result is not None]
+                for row, generation in _Batch([requests[index] for index in chunk], self).run():
+                    yield chunk[row], generation
 
     def stopped(self, ids: list[int], stop: tuple[str, ...]) -> bool:
         """Whether one of ``stop`` has just been completed."""
@@ -124,8 +126,8 @@ class _Batch:
             self.top_p[row] = request.top_p
         self.greedy = torch.tensor([r.temperature == 0 for r in requests] + [True] * (rows - len(requests)))
 
-    def run(self) -> list[Generation]:
-        """Decode until every request has ended."""
+    def run(self) -> Iterator[tuple[int, Generation]]:
+        """Decode until every request has ended; yield each row when it does."""
         token_ids: list[list[int]] = [[] for _ in self.requests]
         log_probs: list[list[float]] = [[] for _ in self.requests]
         active = set(range(len(self.requests)))
@@ -137,9 +139,9 @@ class _Batch:
                 ended = tokens[row] in self.engine.eos_ids or step + 1 == request.max_tokens
                 if ended or self.engine.stopped(token_ids[row], request.stop):
                     active.remove(row)
+                    yield row, Generation(token_ids=token_ids[row], log_probs=log_probs[row])
             if not active:
                 break
-        return [Generation(token_ids=i, log_probs=p) for i, p in zip(token_ids, log_probs, strict=True)]
 
     def _decode(self) -> Iterator[tuple[list[int], list[float]]]:
         """Yield the next token and its log-probability of every row, step by step."""
@@ -177,7 +179,8 @@ class _Batch:
 class BatchingServer:
     """Collects the requests of many coroutines and generates for them together, one batch at a time.
 
-    ``linger_s`` is how long the first request waits for company.
+    A coroutine gets its turn as soon as that has ended, so that its code runs while the rest of the batch goes on and its
+    next turn is in the next batch. A batch begins once it is full or nobody came for ``linger_s``.
     """
 
     def __init__(self, engine: TransformersEngine, linger_s: float = 0.02) -> None:
@@ -207,18 +210,34 @@ class BatchingServer:
 
     async def _serve(self) -> None:
         while self._waiting:
-            await asyncio.sleep(self._linger_s)
+            await self._company()
             batch, self._waiting = self._waiting[: self.engine.rows], self._waiting[self.engine.rows :]
             await self._answer(batch)
         self._running = None
 
+    async def _company(self) -> None:
+        """Wait for further requests while they keep coming and there is room."""
+        before = 0
+        while before < len(self._waiting) < self.engine.rows:
+            before = len(self._waiting)
+            await asyncio.sleep(self._linger_s)
+
     async def _answer(self, batch: list[tuple[SamplingRequest, asyncio.Future[Generation]]]) -> None:
+        loop = asyncio.get_running_loop()
+
+        def run() -> None:
+            for index, generation in self.engine.stream([request for request, _ in batch]):
+                loop.call_soon_threadsafe(_settle, batch[index][1], generation)
+
         try:
-            generations = await asyncio.to_thread(self.engine.generate, [request for request, _ in batch])
+            await asyncio.to_thread(run)
         except (RuntimeError, ValueError, IndexError) as error:
+            failure = ModelServerError(f"generation failed: {error}; check model and prompt ids.")
             for _, future in batch:
-                future.set_exception(ModelServerError(f"generation failed: {error}; check model and prompt ids."))
-            return
-        for (_, future), generation in zip(batch, generations, strict=True):
-            if not future.cancelled():
-                future.set_result(generation)
+                if not future.done():
+                    future.set_exception(failure)
+
+
+def _settle(future: asyncio.Future[Generation], generation: Generation) -> None:
+    if not future.done():
+        future.set_result(generation)

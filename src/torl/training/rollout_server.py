@@ -14,7 +14,7 @@ from verl.workers.rollout.utils import ensure_async_iterator
 from torl.serving.request import SamplingRequest
 from torl.serving.transformers_engine import BatchingServer, TransformersEngine
 
-LINGER_S = 0.03  # requests of one batch arrive over about this time
+LINGER_S = 0.03  # a batch begins when no request came for this long
 
 
 def server_name(replica_rank: int) -> str:
