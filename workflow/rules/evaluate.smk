@@ -30,4 +30,4 @@ rule evaluate_policy:
         ),
     shell:
         "exec logged.sh {log:q} evaluate_policy.py --config {input.config:q} --export {input.export:q} "
-        "--benchmark {wildcards.benchmark} --problems {input.problems:q} --out {output:q}"
+        "--benchmark {wildcards.benchmark} --problems {input.problems:q} --threads {threads} --out {output:q}"

@@ -33,7 +33,7 @@ rule train_policy:
         f"logs/{SETTINGS.scale}/train_policy/{{experiment}}.log",
     benchmark:
         f"benchmarks/{SETTINGS.scale}/train_policy/{{experiment}}.tsv"
-    threads: 1
+    threads: lambda wildcards: RUNS[wildcards.experiment].compute.threads
     resources:
         gpu=lambda wildcards: gpus(wildcards.experiment),
     params:

@@ -4,6 +4,8 @@
 import argparse
 from pathlib import Path
 
+import torch
+
 from torl import cli
 from torl.config.models import RunConfig
 from torl.evaluation.job import evaluate
@@ -18,8 +20,10 @@ def main() -> None:
     parser.add_argument("--benchmark", required=True)
     parser.add_argument("--problems", type=Path, required=True, help="problems of the benchmark")
     parser.add_argument("--out", type=Path, required=True, help="parquet, one row a response")
+    parser.add_argument("--threads", type=int, default=1, help="of the transformers engine; vLLM has its own")
     options = parser.parse_args()
     config = RunConfig.model_validate(read_json(options.config))
+    torch.set_num_threads(options.threads)
     kept = options.out.with_suffix(".partial.jsonl")
     rows = evaluate(config, options.export, options.benchmark, options.problems, kept)
     write_table(options.out, rows, TRAJECTORY_SCHEMA)

@@ -125,7 +125,7 @@ class ComputeConfig(Section):
     gpus_per_node: Positive = 1
     """GPUs of each machine; on the CPU platform the number of trainer processes."""
     threads: Positive = 1
-    """CPU threads of each trainer and server process."""
+    """CPU threads of each trainer and server process, and cores that Snakemake counts for a training job."""
     max_tokens_per_gpu: Positive = 16_384
     """Tokens in a micro-batch of the update."""
     rollout_memory: Share = 0.85

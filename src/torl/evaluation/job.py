@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import torch
 from tqdm import tqdm
 
 from torl.config.models import RunConfig
@@ -72,7 +71,6 @@ def make_server(config: RunConfig, model_dir: Path) -> ModelServer:
         )
     from torl.serving.transformers_engine import BatchingServer, TransformersEngine
 
-    torch.set_num_threads(config.compute.threads)
     return BatchingServer(TransformersEngine.load(model_dir, ROWS_PER_BATCH))
 
 
