@@ -68,3 +68,11 @@ def test_the_checkpoints_that_are_evaluated_are_kept_whatever_else_is_removed(tm
     config, verl = compose("demo", "torl", tmp_path, tiny_model)
     assert list(verl.trainer.torl_kept_steps) == config.evaluated_steps
     assert "hf_model" in verl.actor_rollout_ref.actor.checkpoint.save_contents
+
+
+def test_a_python_whose_path_has_spaces_is_quoted_for_ray(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tiny_model: Path
+) -> None:
+    monkeypatch.setattr("sys.executable", "/home/me/my clone/.venv/bin/python")
+    _, verl = compose("demo", "torl", tmp_path, tiny_model)
+    assert verl.ray_kwargs.ray_init.runtime_env.py_executable == "'/home/me/my clone/.venv/bin/python'"

@@ -5,6 +5,8 @@ update a step as well), and there is no KL loss at all (the release has one with
 """
 
 import json
+import shlex
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,7 @@ def verl_overrides(
 ) -> list[str]:
     """The overrides, in Hydra's syntax."""
     values = _algorithm(config) | _data(config, train_file) | _actor(config, model_path) | _rollout(config, agent_loops)
-    values |= _trainer(config, run_dir)
+    values |= _trainer(config, run_dir) | _ray(sys.executable)
     values |= _cpu(config) if config.compute.platform == "cpu" else _cuda(config)
     return [f"{key}={_hydra(value)}" for key, value in values.items()]
 
@@ -117,6 +119,11 @@ def _trainer(config: RunConfig, run_dir: RunDir) -> dict[str, Any]:
         "+trainer.torl_kept_steps": config.evaluated_steps,
         "trainer.default_local_dir": run_dir.checkpoints,
     }
+
+
+def _ray(python: str) -> dict[str, Any]:
+    """Ray starts its workers through a shell and does not quote the path of Python itself."""
+    return {"+ray_kwargs.ray_init.runtime_env.py_executable": shlex.quote(python)} if " " in python else {}
 
 
 def _cpu(config: RunConfig) -> dict[str, Any]:
