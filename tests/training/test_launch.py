@@ -66,3 +66,8 @@ def test_on_cpus_no_device_is_named(tmp_path: Path) -> None:
     environment = training_environment(config("demo"), tmp_path, SLURM)
     assert not [name for name in environment if name in SLURM and name != "HOME"]
     assert environment["VERL_PLATFORM"] == "cpu"
+
+
+def test_on_cpus_no_compiler_is_needed(tmp_path: Path) -> None:
+    assert training_environment(config("demo"), tmp_path, {})["TORCHDYNAMO_DISABLE"] == "1"
+    assert "TORCHDYNAMO_DISABLE" not in training_environment(config("torl-1.5b"), tmp_path, {})

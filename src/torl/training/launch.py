@@ -162,6 +162,7 @@ def training_environment(config: RunConfig, attempt: Path, inherited: Mapping[st
     if config.compute.platform == "cpu":
         # verl registers its FSDP engine under "cuda" alone; nothing in it needs a GPU
         environment |= {"VERL_PLATFORM": "cpu", "VERL_ENGINE_DEVICE": "cuda"}
+        environment["TORCHDYNAMO_DISABLE"] = "1"  # compiling would need a C++ compiler, and longer than it saves here
         environment.pop("CUDA_VISIBLE_DEVICES", None)  # Ray compares it with the number of GPUs it is told of
     return environment
 

@@ -136,6 +136,8 @@ def _cpu(config: RunConfig) -> dict[str, Any]:
         "actor_rollout_ref.rollout.free_cache_engine": False,
         "+actor_rollout_ref.rollout.enable_sleep_mode": False,
         "+actor_rollout_ref.model.override_config.attn_implementation": "sdpa",
+        "actor_rollout_ref.actor.use_torch_compile": False,
+        "actor_rollout_ref.actor.fsdp_config.use_torch_compile": False,
         "actor_rollout_ref.actor.fsdp_config.model_dtype": "fp32",
         "+actor_rollout_ref.actor.fsdp_config.mixed_precision": fp32,
         "reward.num_workers": 1,
