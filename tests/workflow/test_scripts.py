@@ -31,3 +31,8 @@ def test_every_rule_calls_its_own_program() -> None:
     for name, body in re.findall(r"^\s*rule (\w+):\n(.*?)(?=^\s*rule |\Z)", RULES, re.MULTILINE | re.DOTALL):
         if name != "resolve_config":
             assert f" {name}.py " in body
+
+
+def test_what_a_command_substitutes_is_quoted_because_a_clone_may_lie_in_a_folder_with_spaces() -> None:
+    assert "$(" in RULES
+    assert re.findall(r'(?<!\\")\$\(', RULES) == []

@@ -19,7 +19,7 @@ if REFERENCE.model.is_scale_model:
             + option("--steps", REFERENCE.model.pretrain_steps),
         shell:
             "exec logged.sh {log:q} make_base_model.py --seed {params.seed} {params.size} "
-            "--threads {threads} --out $(dirname {output.config:q})"
+            '--threads {threads} --out "$(dirname {output.config:q})"'
 
 else:
 
@@ -33,4 +33,4 @@ else:
             revision=option("--revision", REFERENCE.model.revision),
         shell:
             "exec logged.sh {log:q} fetch_base_model.py --model {params.model} {params.revision} "
-            "--out $(dirname {output.config:q})"
+            '--out "$(dirname {output.config:q})"'

@@ -48,7 +48,7 @@ rule filter_problems:
         tokens=REFERENCE.rollout.max_prompt_tokens,
     shell:
         "exec logged.sh {log:q} filter_problems.py --problems {input.problems:q} --benchmarks {input.benchmarks:q} "
-        "--tokenizer $(dirname {input.base:q}) --prompt {params.prompt} --max-prompt-tokens {params.tokens} "
+        '--tokenizer "$(dirname {input.base:q})" --prompt {params.prompt} --max-prompt-tokens {params.tokens} '
         "{params.overlap} --workers {threads} --out-pool {output.pool:q} --out-dropped {output.dropped:q} "
         "--out-funnel {output.funnel:q}"
 

@@ -48,7 +48,7 @@ rule draw_figures:
         f"logs/{SETTINGS.scale}/draw_figures/{{report}}.log",
     shell:
         "exec logged.sh {log:q} draw_figures.py --metrics {input.metrics:q} --evaluations {input.evaluations:q} "
-        "--funnel {input.funnel:q} --paper $(dirname {input.paper:q}) --out-dir $(dirname {output:q})"
+        '--funnel {input.funnel:q} --paper "$(dirname {input.paper:q})" --out-dir "$(dirname {output:q})"'
 
 
 rule write_report:

@@ -45,7 +45,7 @@ rule train_policy:
             wildcards.experiment, "seed", "model", "data", "rollout", "reward", "train"
         ),
     shell:
-        "exec logged.sh {log:q} train_policy.py --config {input.config:q} --model $(dirname {input.base:q}) "
+        'exec logged.sh {log:q} train_policy.py --config {input.config:q} --model "$(dirname {input.base:q})" '
         "--problems {input.problems:q} --runs-dir {params.runs_dir:q} {params.minutes} --out {output:q}"
 
 
@@ -58,5 +58,5 @@ rule export_policy:
     log:
         f"logs/{SETTINGS.scale}/export_policy/{{experiment}}_{{step}}.log",
     shell:
-        "exec logged.sh {log:q} export_policy.py --done {input.done:q} --base $(dirname {input.base:q}) "
+        'exec logged.sh {log:q} export_policy.py --done {input.done:q} --base "$(dirname {input.base:q})" '
         "--step {wildcards.step} --out {output:q}"
