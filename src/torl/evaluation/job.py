@@ -20,7 +20,7 @@ from torl.sandbox.client import SandboxClient
 from torl.sandbox.launcher import sandbox_urls
 from torl.serving.request import ModelServer
 
-ROWS_PER_BATCH = 128  # rows of one batch of the transformers server; responses are short, and a step costs little more for more rows
+ROWS_PER_BATCH = 128  # of the transformers server; a decoding step costs little more for more rows
 
 
 def evaluate(config: RunConfig, export: Path, benchmark: str, problems_file: Path, kept_file: Path) -> list[Row]:
