@@ -1,8 +1,11 @@
 """Fixtures that several parts use."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+os.environ["VERL_PLATFORM"] = "cpu"  # before anything imports verl, whose plug-in asks for it once
 
 PROJECT = Path(__file__).resolve().parent.parent
 

@@ -1,11 +1,8 @@
 """Every scale and experiment composes to a configuration that the real verl accepts, and that means what was asked for."""
 
-import os
 from pathlib import Path
 
 import pytest
-
-os.environ.setdefault("VERL_PLATFORM", "cpu")
 
 from tests.conftest import PROJECT
 from torl.config import RunConfig, experiment_names, load_settings, resolve, scale_names

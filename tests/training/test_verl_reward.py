@@ -1,15 +1,11 @@
 """verl's own reward path, with its real worker."""
 
 import asyncio
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
-
-os.environ.setdefault("VERL_PLATFORM", "cpu")
-
 from tensordict import TensorDict
 from transformers import AutoTokenizer
 from verl import DataProto

@@ -22,10 +22,10 @@ from torl.errors import TrainerError
 from torl.files import sha256_of, write_json
 from torl.sandbox.launcher import sandbox_urls
 from torl.training.overrides import verl_overrides
-from torl.training.plugin import require_verl
 from torl.training.process import run_stoppable
 from torl.training.progress import Progress
 from torl.training.run_dir import STOPPED, RunDir
+from torl.training.version import require_verl
 from torl.training.weights import weights_sha256
 
 OTHER_VENDORS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK")

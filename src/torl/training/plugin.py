@@ -5,7 +5,6 @@ patches fit one version of verl exactly; ``require_verl`` refuses any other.
 """
 
 import functools
-import importlib.metadata
 import os
 import types
 from collections.abc import Iterator
@@ -16,23 +15,7 @@ import torch
 from verl.plugin.platform.platform_base import PlatformBase
 from verl.plugin.platform.platform_manager import PlatformRegistry
 
-from torl.errors import TrainerError
-
-VERL_VERSION = "0.9.1"
-
-
-def require_verl() -> None:
-    """Refuse a verl that the plug-in was not written for.
-
-    Raises:
-        TrainerError: verl is absent or of another version.
-    """
-    try:
-        found = importlib.metadata.version("verl")
-    except importlib.metadata.PackageNotFoundError:
-        found = "absent"
-    if found != VERL_VERSION:
-        raise TrainerError(f"verl is {found}, the plug-in fits {VERL_VERSION} only; pip install verl=={VERL_VERSION}.")
+from torl.training.version import require_verl
 
 
 class CpuPlatform(PlatformBase):
