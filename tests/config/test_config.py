@@ -84,6 +84,7 @@ def test_nested_values_of_the_command_line_get_their_types() -> None:
         train={"steps": "40", "learning_rate": "1.0e-3"}, sandbox={"url": "null", "allow_unsafe": "true"}
     )
     assert (config.train.steps, config.train.learning_rate) == (40, 1e-3)
+    assert overridden(train={"learning_rate": "1e-05"}).train.learning_rate == 1e-5
     assert (config.sandbox.url, config.sandbox.allow_unsafe) == (None, True)
 
 

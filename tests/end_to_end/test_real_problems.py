@@ -54,7 +54,7 @@ def test_the_published_scores_select_what_is_trained_on(results: Path) -> None:
     assert (selection["method"], selection["minimum"]) == ("lim", 0.6)
     rows = read_table(results / "problems" / "lim" / "train.parquet")
     assert len(rows) == selection["written"] > 50
-    assert {row["data_source"] for row in rows} == {"math_local"}
+    assert "math_local" in {row["data_source"] for row in rows}
 
 
 def test_every_benchmark_is_asked_real_questions(results: Path) -> None:

@@ -36,6 +36,11 @@ except ConfigError as error:
 
 RESULTS = f"results/{SETTINGS.scale}"
 REFERENCE = RUNS["torl"]  # its data and model settings are those of the scale
+# The sections that a job depends on lie in a file of their own, which changes exactly when one of them does.
+PARTS = {
+    "training": ["seed", "model", "data", "rollout", "reward", "train"],
+    "evaluation": ["seed", "rollout", "evaluation"],
+}
 REPORTS = {"report": SETTINGS.experiments} | {
     f"report_{name}": list(dict.fromkeys(["torl", name])) for name in EXPERIMENTS
 }
@@ -48,6 +53,7 @@ wildcard_constraints:
     source="[a-z0-9_]+",
     benchmark="[a-z0-9_]+",
     step=r"\d+",
+    part="|".join(PARTS),
 
 
 def option(name, value):

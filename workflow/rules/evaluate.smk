@@ -8,6 +8,7 @@ OUTPUTS: {experiment}/evaluation/step_{step}/{benchmark}.parquet, one row a resp
 rule evaluate_policy:
     input:
         config=ancient(f"{RESULTS}/{{experiment}}/config.json"),
+        settings=f"{RESULTS}/{{experiment}}/settings/evaluation.json",
         export=f"{RESULTS}/{{experiment}}/model/step_{{step}}/export.json",
         problems=f"{RESULTS}/raw/{{benchmark}}.parquet",
         sandbox=ancient(f"{RESULTS}/sandbox.json"),
@@ -23,10 +24,6 @@ rule evaluate_policy:
             RUNS[wildcards.experiment].compute.tensor_parallel
             if gpus(wildcards.experiment)
             else 0
-        ),
-    params:
-        deciding=lambda wildcards: section(
-            wildcards.experiment, "seed", "rollout", "evaluation"
         ),
     shell:
         "exec logged.sh {log:q} evaluate_policy.py --config {input.config:q} --export {input.export:q} "

@@ -7,6 +7,7 @@ OUTPUTS: {experiment}/config.json, {experiment}/done.json, {experiment}/model/st
 
 localrules:
     resolve_config,
+    resolve_settings,
     export_policy,
 
 
@@ -21,9 +22,21 @@ rule resolve_config:
         "printf '%s\\n' {params.config:q} > {output:q} 2> {log:q}"
 
 
+rule resolve_settings:
+    output:
+        f"{RESULTS}/{{experiment}}/settings/{{part}}.json",
+    log:
+        f"logs/{SETTINGS.scale}/resolve_settings/{{experiment}}_{{part}}.log",
+    params:
+        settings=lambda wildcards: section(wildcards.experiment, *PARTS[wildcards.part]),
+    shell:
+        "printf '%s\\n' {params.settings:q} > {output:q} 2> {log:q}"
+
+
 rule train_policy:
     input:
         config=ancient(f"{RESULTS}/{{experiment}}/config.json"),
+        settings=f"{RESULTS}/{{experiment}}/settings/training.json",
         problems=lambda wildcards: train_problems(wildcards.experiment),
         base=f"{RESULTS}/base/config.json",
         sandbox=ancient(f"{RESULTS}/sandbox.json"),
@@ -40,9 +53,6 @@ rule train_policy:
         runs_dir=f"{RESULTS}/{{experiment}}/run",
         minutes=lambda wildcards, resources: option(
             "--minutes", resources.get("runtime")
-        ),
-        deciding=lambda wildcards: section(
-            wildcards.experiment, "seed", "model", "data", "rollout", "reward", "train"
         ),
     shell:
         'exec logged.sh {log:q} train_policy.py --config {input.config:q} --model "$(dirname {input.base:q})" '

@@ -5,6 +5,7 @@ nearest known key.
 """
 
 import difflib
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +18,9 @@ from torl.config.models import RunConfig, Settings
 from torl.errors import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
+
+EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
+"""Numbers such as 1e-6, which YAML takes for a text."""
 
 
 def scale_names(config_dir: Path) -> list[str]:
@@ -68,7 +72,9 @@ def _typed(value: Any) -> Any:
         return {key: _typed(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_typed(item) for item in value]
-    return yaml.safe_load(value) if isinstance(value, str) else value
+    if not isinstance(value, str):
+        return value
+    return float(value) if EXPONENT.fullmatch(value) else yaml.safe_load(value)
 
 
 def _overlay(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
