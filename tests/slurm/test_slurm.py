@@ -49,7 +49,7 @@ def slurm(folder: Path, *arguments: str, train: list[str], layers: tuple[dict, .
 def test_a_training_job_that_hits_its_time_limit_is_submitted_again_and_resumes(tmp_path: Path) -> None:
     folder = tmp_path / "on a cluster"
     folder.mkdir()
-    long_run = {"train": {"steps": 60, "prompts_per_step": 2, "responses_per_prompt": 2, "save_every": 10}}
+    long_run = {"train": {"steps": 40, "prompts_per_step": 2, "responses_per_prompt": 2, "save_every": 10}}
     output = slurm(
         folder,
         "no_tool",
@@ -59,15 +59,15 @@ def test_a_training_job_that_hits_its_time_limit_is_submitted_again_and_resumes(
             "train_policy:mem_mb=4000",
             "train_policy:gpu=1",
         ],
-        layers=(long_run, {"evaluation": {"every": 60}}),
+        layers=(long_run, {"evaluation": {"every": 40}}),
     )
     results = folder / "results" / "demo"
     for experiment in ("torl", "no_tool"):
         done = read_json(results / experiment / "done.json")
-        assert done["steps"] == 60
+        assert done["steps"] == 40
         assert done["attempts"] >= 2
         metrics = (Path(done["run_dir"]) / "metrics.jsonl").read_text().splitlines()
-        assert len(metrics) == 60
+        assert len(metrics) == 40
     assert (results / "report.html").stat().st_size > 10_000
     jobs = set(re.findall(r"SLURM jobid (\d+)", output))
     assert len(jobs) >= 10
