@@ -62,11 +62,16 @@ def read_json(path: Path | str) -> Any:
         raise DataError(f"{path} is not JSON ({error}); delete it and run the rule that makes it again.") from error
 
 
+def json_line(row: dict[str, Any]) -> str:
+    """``row`` as one line of a JSONL file; in ASCII, because a model may write half a character."""
+    return json.dumps(row, sort_keys=True) + "\n"
+
+
 def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
     """Write one JSON object a line, atomically."""
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as out:
         for row in rows:
-            out.write(json.dumps(row, sort_keys=True, ensure_ascii=False) + "\n")
+            out.write(json_line(row))
 
 
 def read_jsonl(path: Path | str) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ import pytest
 from torl import killable
 from torl.errors import GraderError
 from torl.grading.equality import readable
-from torl.problems.answers import MathVerifyGrader, is_plain_number
+from torl.problems.answers import KillableGrader, is_plain_number
 from torl.problems.readers import ReadCounts, read_file
 
 
@@ -25,7 +25,7 @@ def test_letters_towers_open_braces_and_answers_without_digits_go_to_the_parser(
 
 
 def test_answers_are_parsed_and_compared_in_order_by_several_workers() -> None:
-    with MathVerifyGrader(workers=2) as grader:
+    with KillableGrader(workers=2) as grader:
         assert grader.parse(["x+1", "\\{x|0<x<1\\}", "5\\%", "①③", "\\sqrt{40}"]) == [True, True, True, False, True]
         assert grader.same([("2\\sqrt{10}", "\\sqrt{40}"), ("3", "4")]) == [True, False]
         assert grader.parse([]) == []
@@ -33,13 +33,13 @@ def test_answers_are_parsed_and_compared_in_order_by_several_workers() -> None:
 
 def test_an_answer_on_which_the_grader_hangs_is_lost_alone() -> None:
     hang = "\\binom{99999999}{4999999}"
-    with MathVerifyGrader(timeout_s=1.0) as grader:
+    with KillableGrader(timeout_s=1.0) as grader:
         assert grader.parse(["x", hang, "y"]) == [True, False, True]
         assert grader.same([(hang, "x"), ("2x", "x+x")]) == [False, True]
 
 
 def test_no_process_is_left_behind() -> None:
-    with MathVerifyGrader() as grader:
+    with KillableGrader() as grader:
         grader.parse(["x"])
         assert children()
     assert not children()
@@ -52,7 +52,7 @@ def children() -> list[str]:
 
 def test_a_worker_that_does_not_start_is_a_grader_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(killable.sys, "executable", "/bin/true")
-    with MathVerifyGrader() as grader, pytest.raises(GraderError, match="did not start"):
+    with KillableGrader() as grader, pytest.raises(GraderError, match="did not start"):
         grader.parse(["x"])
 
 

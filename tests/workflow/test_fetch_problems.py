@@ -48,6 +48,6 @@ def test_a_missing_file_is_one_line_and_leaves_nothing_behind(tmp_path: Path) ->
     write_sources(tmp_path)
     result = run(tmp_path, "gone")
     assert result.returncode == 1
-    assert result.stderr.startswith("error: ")
+    assert result.stderr.startswith("DataError: ")
     assert result.stderr.count("\n") == 1
     assert not list(tmp_path.glob("*gone*"))

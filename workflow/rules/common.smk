@@ -23,7 +23,7 @@ SOURCES = CONFIG_DIR / "sources.yaml"
 # Rules call the programs of workflow/scripts by name, with the Python that runs Snakemake. Threads that wait give up their
 # core: with anything else running beside them, threads that spin make a program several times slower.
 shell.prefix(
-    f'export PATH="{SCRIPTS}:{Path(sys.executable).parent}:$PATH" OMP_WAIT_POLICY=PASSIVE; '
+    f'export PATH="{SCRIPTS}:{Path(sys.executable).parent}:$PATH" TORL_CONFIG="{CONFIG_DIR}" OMP_WAIT_POLICY=PASSIVE; '
 )
 
 try:

@@ -10,8 +10,6 @@ BENCHMARK_FILES = [
 
 
 rule fetch_problems:
-    input:
-        sources=ancient(SOURCES),
     output:
         problems=f"{RESULTS}/raw/{{source}}.parquet",
         manifest=f"{RESULTS}/raw/{{source}}.json",
@@ -23,7 +21,7 @@ rule fetch_problems:
         number=lambda wildcards: option("--count", generated_count(wildcards.source)),
         seed=SETTINGS.seed,
     shell:
-        "exec logged.sh {log:q} fetch_problems.py --sources {input.sources:q} --name {wildcards.source} "
+        'exec logged.sh {log:q} fetch_problems.py --sources "$TORL_CONFIG/sources.yaml" --name {wildcards.source} '
         "--data-dir {params.data_dir:q} {params.number} --seed {params.seed} "
         "--out {output.problems:q} --manifest {output.manifest:q}"
 

@@ -3,11 +3,11 @@
 
 import argparse
 import asyncio
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from torl import cli
 from torl.errors import SandboxError
 from torl.files import write_json
 from torl.sandbox.conformance import health_of, run_checks, snippets_per_second, table
@@ -16,20 +16,15 @@ from torl.sandbox.launcher import sandbox_urls
 CURE = "Mend it, or leave sandbox.url empty so that an isolated one is started."
 
 
-def main() -> int:
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--url", help="a running sandbox; one is started otherwise")
     parser.add_argument("--allow-unsafe", action="store_true", help="accept a sandbox that does not isolate")
     parser.add_argument("--out", type=Path, required=True, help="sandbox.json")
     options = parser.parse_args()
-    try:
-        with sandbox_urls(options.url, allow_unsafe=options.allow_unsafe) as urls:
-            report = asyncio.run(examine(urls[0], allow_unsafe=options.allow_unsafe))
-    except SandboxError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    with sandbox_urls(options.url, allow_unsafe=options.allow_unsafe) as urls:
+        report = asyncio.run(examine(urls[0], allow_unsafe=options.allow_unsafe))
     write_json(options.out, report)
-    return 0
 
 
 async def examine(url: str, *, allow_unsafe: bool) -> dict[str, Any]:
@@ -47,4 +42,4 @@ async def examine(url: str, *, allow_unsafe: bool) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    cli.run(main)

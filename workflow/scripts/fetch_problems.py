@@ -5,14 +5,13 @@ import argparse
 import sys
 from pathlib import Path
 
-from torl.errors import TorlError
+from torl import cli
 from torl.files import write_json
 from torl.problems.fetch import fetch
 from torl.problems.sources import read_sources, source_named
 
 
-def main() -> int:
-    """Run the command line; return the exit status."""
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", required=True, help="config/sources.yaml")
     parser.add_argument("--name", required=True, help="entry of the sources file")
@@ -23,24 +22,19 @@ def main() -> int:
     parser.add_argument("--out", required=True, type=Path, help="problem parquet to write")
     parser.add_argument("--manifest", required=True, type=Path, help="manifest JSON to write")
     options = parser.parse_args()
-    try:
-        manifest = fetch(
-            options.name,
-            source_named(read_sources(options.sources), options.name),
-            out=options.out,
-            data_dir=options.data_dir,
-            cache_dir=options.cache_dir,
-            seed=options.seed,
-            count=options.count,
-        )
-        write_json(options.manifest, manifest)
-    except TorlError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    manifest = fetch(
+        options.name,
+        source_named(read_sources(options.sources), options.name),
+        out=options.out,
+        data_dir=options.data_dir,
+        cache_dir=options.cache_dir,
+        seed=options.seed,
+        count=options.count,
+    )
+    write_json(options.manifest, manifest)
     rejected = sum(manifest["rejected"].values())
     sys.stdout.write(f"{options.name}: {manifest['accepted']:,} problems, {rejected:,} rows not usable\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    cli.run(main)

@@ -6,8 +6,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from torl.errors import DataError, TorlError
-from torl.problems.answers import MathVerifyGrader
+from torl import cli
+from torl.errors import DataError
+from torl.problems.answers import KillableGrader
 from torl.problems.pipeline import FilterSettings, filter_problems, funnel_text, write_filtered
 from torl.problems.schema import iter_problems
 from torl.rollout.prompts import render
@@ -26,8 +27,7 @@ def token_counter(tokenizer: str, prompt: str) -> Callable[[str], int]:
     return lambda text: len(loaded.encode(render(prompt, text), add_special_tokens=False))
 
 
-def main() -> int:
-    """Run the command line; return the exit status."""
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--problems", nargs="+", required=True, metavar="FILE", help="problem parquet of each source")
     parser.add_argument("--benchmarks", nargs="*", default=[], metavar="FILE", help="problem parquet of each benchmark")
@@ -44,23 +44,18 @@ def main() -> int:
         max_prompt_tokens=options.max_prompt_tokens if options.tokenizer else None,
         keep_overlap=options.keep_overlap,
     )
-    try:
-        with MathVerifyGrader(workers=options.workers) as grader:
-            result = filter_problems(
-                (problem for file in options.problems for problem in iter_problems(file)),
-                [problem for file in options.benchmarks for problem in iter_problems(file)],
-                settings,
-                grader=grader,
-                count_tokens=token_counter(options.tokenizer, options.prompt) if options.tokenizer else None,
-                progress=True,
-            )
-        write_filtered(result, pool=options.out_pool, dropped=options.out_dropped, funnel=options.out_funnel)
-    except TorlError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    with KillableGrader(workers=options.workers) as grader:
+        result = filter_problems(
+            (problem for file in options.problems for problem in iter_problems(file)),
+            [problem for file in options.benchmarks for problem in iter_problems(file)],
+            settings,
+            grader=grader,
+            count_tokens=token_counter(options.tokenizer, options.prompt) if options.tokenizer else None,
+            progress=True,
+        )
+    write_filtered(result, pool=options.out_pool, dropped=options.out_dropped, funnel=options.out_funnel)
     sys.stdout.write(funnel_text(result.funnel) + "\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    cli.run(main)

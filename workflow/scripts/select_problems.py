@@ -6,7 +6,8 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from torl.errors import ConfigError, TorlError
+from torl import cli
+from torl.errors import ConfigError
 from torl.files import write_json
 from torl.lim import read_scores, scores_by_problem, select_lim, select_random
 from torl.problems.schema import Problem, read_problems
@@ -31,8 +32,7 @@ def select(pool: list[Problem], options: argparse.Namespace) -> list[Problem]:
     return select_lim(pool, scores, minimum=options.minimum, count=options.count)
 
 
-def main() -> int:
-    """Run the command line; return the exit status."""
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pool", required=True, help="pool parquet of filter_problems")
     parser.add_argument("--method", required=True, choices=["lim", "random", "all"])
@@ -44,16 +44,12 @@ def main() -> int:
     parser.add_argument("--out", required=True, type=Path, help="training parquet to write")
     parser.add_argument("--out-selection", required=True, type=Path, help="summary JSON to write")
     options = parser.parse_args()
-    try:
-        pool = read_problems(options.pool)
-        selected = select(pool, options)
-        written = selected
-        if options.limit is not None and options.limit < len(selected):
-            written = select_random(selected, count=options.limit, seed=options.seed)
-        write_torl(options.out, written)
-    except TorlError as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
+    pool = read_problems(options.pool)
+    selected = select(pool, options)
+    written = selected
+    if options.limit is not None and options.limit < len(selected):
+        written = select_random(selected, count=options.limit, seed=options.seed)
+    write_torl(options.out, written)
     settings = {name: getattr(options, name) for name in ("method", "scores", "minimum", "count", "seed", "limit")}
     sources = Counter(problem.source for problem in written)
     summary = {
@@ -64,8 +60,7 @@ def main() -> int:
     }
     write_json(options.out_selection, settings | summary)
     sys.stdout.write(f"selected {len(selected):,} of {len(pool):,} problems, wrote {len(written):,}\n")
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    cli.run(main)

@@ -8,7 +8,6 @@ by its content hash, not by its position.
 """
 
 import asyncio
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from torl.config.models import RunConfig
-from torl.files import read_jsonl, stable_seed
+from torl.files import json_line, read_jsonl, stable_seed
 from torl.grading import Grader, extract_answer
 from torl.problems.schema import Problem
 from torl.rollout.loop import Generation, ToolLoop
@@ -121,8 +120,8 @@ class KeptRows:
         self._rows = {(row["problem_id"], row["sample_index"]): row for row in _usable(path, fingerprint)}
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("w", encoding="utf-8") as out:
-            out.write(json.dumps({"fingerprint": fingerprint}) + "\n")
-            out.writelines(_line(row) for row in self._rows.values())
+            out.write(json_line({"fingerprint": fingerprint}))
+            out.writelines(json_line(row) for row in self._rows.values())
 
     def get(self, problem_id: str, sample_index: int) -> Row | None:
         """The row of a sample, if it is done."""
@@ -131,11 +130,7 @@ class KeptRows:
     def add(self, row: Row) -> None:
         """Keep a finished row."""
         with self.path.open("a", encoding="utf-8") as out:
-            out.write(_line(row))
-
-
-def _line(row: Row) -> str:
-    return json.dumps(row, ensure_ascii=True) + "\n"  # ASCII, because a model may write half a character
+            out.write(json_line(row))
 
 
 def _usable(path: Path, fingerprint: str) -> Iterator[Row]:

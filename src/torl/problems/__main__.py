@@ -7,7 +7,7 @@ from pathlib import Path
 
 from torl.errors import TorlError
 from torl.files import write_table
-from torl.problems.answers import MathVerifyGrader
+from torl.problems.answers import KillableGrader
 from torl.problems.overlap import OVERLAP_SCHEMA
 from torl.problems.pipeline import FilterSettings, filter_problems, funnel_text, write_filtered
 from torl.problems.readers import READERS, ReadCounts, read_file
@@ -38,7 +38,7 @@ def _filter(options: argparse.Namespace) -> str:
     problems = [problem for file in options.files for problem in _read(file, options.reader)]
     benchmarks = [problem for file in options.benchmarks for problem in _read(file, options.reader)]
     settings = FilterSettings(keep_overlap=options.keep_overlap)
-    with MathVerifyGrader(workers=options.workers) as grader:
+    with KillableGrader(workers=options.workers) as grader:
         result = filter_problems(problems, benchmarks, settings, grader=grader, progress=True)
     out = options.out
     write_filtered(result, pool=out / "pool.parquet", dropped=out / "dropped.parquet", funnel=out / "funnel.json")

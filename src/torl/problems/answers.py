@@ -38,7 +38,7 @@ def is_plain_number(answer: str) -> bool:
     return bool(plain) and answer.count("{") == answer.count("}")
 
 
-class MathVerifyGrader:
+class KillableGrader:
     """An ``AnswerGrader`` over ``torl.grading``, whose processes live until the ``with`` block ends.
 
     Raises:

@@ -13,7 +13,7 @@ from typing import Any
 from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetrics, AgentLoopOutput
 
 from torl.config.models import RunConfig
-from torl.files import read_json, stable_seed
+from torl.files import json_line, read_json, stable_seed
 from torl.grading import Grade, Grader, extract_answer
 from torl.rollout.loop import Generation, ToolLoop
 from torl.rollout.setup import make_tool_loop
@@ -21,7 +21,7 @@ from torl.rollout.trajectory import StopReason, Trajectory, trajectory_row
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import SandboxClient
 from torl.training.reward import reward_of
-from torl.training.run_dir import RunDir, dump_line
+from torl.training.run_dir import RunDir
 
 
 class Shared:
@@ -39,7 +39,7 @@ class Shared:
         """Append one row to this worker's file of the row's step."""
         path = self.run_dir.trajectory_file(row["step"], self.writer)
         with path.open("a", encoding="utf-8") as out:
-            out.write(dump_line(row))
+            out.write(json_line(row))
 
 
 @functools.cache

@@ -4,7 +4,6 @@ It is never an output of a rule, so that a retry finds it. ``done.json`` elsewhe
 """
 
 import fcntl
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -119,8 +118,3 @@ def _lock(handle: IO[str], root: Path) -> None:
         raise TrainerError(
             f"{root} is in use by another training process; wait for it, or end it (scancel its job) and start again."
         ) from error
-
-
-def dump_line(row: dict[str, object]) -> str:
-    """One JSONL line."""
-    return json.dumps(row, sort_keys=True, ensure_ascii=False) + "\n"
