@@ -24,16 +24,16 @@ def make_tokenizer() -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token=EOS, pad_token=EOS)
 
 
-def make_tiny_model(folder: Path) -> None:
-    """Write model and tokenizer to ``folder``."""
+def make_tiny_model(folder: Path, heads: int = 4) -> None:
+    """Write model and tokenizer to ``folder``; a head has 64 / ``heads`` dimensions."""
     tokenizer = make_tokenizer()
     torch.manual_seed(0)
     config = Qwen2Config(
         vocab_size=len(tokenizer),
         hidden_size=64,
         num_hidden_layers=2,
-        num_attention_heads=4,
-        num_key_value_heads=4,
+        num_attention_heads=heads,
+        num_key_value_heads=heads,
         intermediate_size=128,
         tie_word_embeddings=True,
         max_position_embeddings=4096,

