@@ -61,5 +61,15 @@ def test_greedy_tokens_and_log_probabilities_are_those_of_the_small_engine(model
         assert other.log_probs == pytest.approx(one.log_probs, abs=0.05)
 
 
+def test_a_turn_ends_with_the_stop_string_and_keeps_it(model: Path) -> None:
+    tokenizer = TransformersEngine.load(model, 1).tokenizer
+    free = [tokenizer.decode(generation.token_ids) for generation in asyncio.run(with_transformers(model))]
+    stop = (free[0][len(free[0]) // 2 :][:3],)
+    ours, theirs = asyncio.run(with_transformers(model, stop=stop)), asyncio.run(with_vllm(model, stop=stop))
+    assert [g.token_ids for g in theirs] == [g.token_ids for g in ours]
+    assert stop[0] in tokenizer.decode(theirs[0].token_ids)
+    assert len(theirs[0].token_ids) < 24
+
+
 def test_a_seed_repeats_a_sample(model: Path) -> None:
     assert asyncio.run(with_vllm(model, temperature=1.0)) == asyncio.run(with_vllm(model, temperature=1.0))
