@@ -19,6 +19,7 @@ start_munge() {
   chmod 0755 /run/munge
   setpriv --reuid=munge --regid=munge --clear-groups /usr/sbin/munged
   timeout 10 bash -c 'until munge -n 2>/dev/null | unmunge >/dev/null 2>&1; do sleep 0.2; done'
+  ln -sfn /run/munge/munged.pid "$state/munged.pid"
 }
 
 write_config() {
@@ -69,6 +70,7 @@ CONF
 start() {
   install_packages
   scontrol ping 2>/dev/null | grep -q UP && return
+  mkdir -p "$state"
   start_munge
   write_config
   /usr/sbin/slurmctld -c
@@ -78,9 +80,10 @@ start() {
 }
 
 stop() {
-  for daemon in slurmd slurmctld; do
+  for daemon in slurmd slurmctld munged; do
     if [ -f "$state/$daemon.pid" ]; then kill "$(cat "$state/$daemon.pid")" 2>/dev/null || true; fi
   done
+  rm -f "$state/munged.pid" # only this script's own is stopped
 }
 
 "$1"
