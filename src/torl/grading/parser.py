@@ -1,0 +1,485 @@
+"""Tokens to an expression, by recursive descent. Everything must be read: what is left over makes the answer unread."""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+
+from torl.grading.expressions import (
+    Const,
+    Items,
+    Node,
+    Num,
+    Op,
+    Rel,
+    Sym,
+    TooLargeError,
+    Unit,
+    UnreadError,
+    Words,
+    names,
+)
+from torl.grading.spelling import Kind, Token
+from torl.grading.units import CHANGE_MEANING, DEGREE_WORDS, MULTIPLIERS, PERCENT_WORDS, UNIT_WORDS
+
+DEEPEST = 40  # groups within groups: each takes a dozen frames of Python's thousand
+MOST_DIGITS = 1000
+RELATIONS = {
+    "=": "=", "<": "<", ">": ">", r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\ge": ">=", r"\geq": ">=",
+    r"\geqslant": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!=", r"\neq": "!=", r"\approx": "~", r"\simeq": "~",
+    r"\in": "in", r"\equiv": "==",
+}  # fmt: skip
+SET_SIGNS = {
+    r"\cup": "cup",
+    r"\bigcup": "cup",
+    r"\cupdot": "cup",
+    r"\sqcup": "cup",
+    r"\cap": "cap",
+    r"\setminus": "minus",
+}
+SET_SIGNS |= {r"\backslash": "minus"}
+SUM_SIGNS = {"+": "add", "-": "sub", r"\pm": "pm", r"\mp": "mp"}
+TIMES = {"*", r"\cdot", r"\times", r"\ast"}
+OVER = {"/", r"\div"}
+SEPARATORS = {",": ",", ";": ";", "and": ",", "or": "or", "&": ","}
+QUANTIFIERS = {"for", "where", "with", "all", "any", "every", r"\forall"}
+SEPARATORS |= dict.fromkeys(QUANTIFIERS, "for")
+CLOSERS = {")", "]", "}", r"\}", r"\rangle", r"\rfloor", r"\rceil", r"\rvert", r"\mid", r"\\", r"\end", r"\colon"}
+SHORT_WORDS = {
+    "is",
+    "the",
+    "yes",
+    "no",
+    "not",
+    "for",
+    "all",
+    "any",
+    "if",
+    "are",
+    "of",
+    "to",
+    "in",
+    "on",
+    "by",
+    "we",
+    "so",
+}
+CONSTANTS = {"pi": r"\pi", "inf": r"\infty", "infty": r"\infty", "infinity": r"\infty", "oo": r"\infty"}
+PLAIN_FUNCTIONS = names(
+    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp sqrt min max gcd lcm floor ceil"
+)
+LEADING = {"only", "exactly", "approximately", "approx", "the answer is", "only when", "only if"}
+INFINITE = {"infinitely many", "infinite", "infinity"}
+ORDINAL = {"st", "nd", "rd", "th"}
+FUNCTION_NAMES = frozenset("fghpqPQFGNST")
+DEGREE = {r"\circ", r"\degree"}
+
+
+class Parser:
+    """Reads the tokens of one answer."""
+
+    def __init__(self, tokens: list[Token], commands: dict[str, Callable[["Parser"], Node]]) -> None:
+        self.tokens, self.commands = _split_words(tokens), commands
+        self.position, self.depth = 0, 0
+        self.no_colon, self.in_bars = False, 0
+
+    @property
+    def next(self) -> Token:
+        """The token to be read."""
+        return self.tokens[self.position]
+
+    def take(self) -> Token:
+        """Read one token."""
+        token = self.tokens[self.position]
+        self.position += 1
+        return token
+
+    def accept(self, *texts: str) -> str | None:
+        """Read the next token if it is one of ``texts``."""
+        if self.next.kind in (Kind.SIGN, Kind.COMMAND) and self.next.text in texts:
+            return self.take().text
+        return None
+
+    def expect(self, *texts: str) -> str:
+        """Read one of ``texts``.
+
+        Raises:
+            UnreadError: something else comes next.
+        """
+        found = self.accept(*texts)
+        if found is None:
+            raise UnreadError(f"{self.next.text!r} instead of {' or '.join(texts)}")
+        return found
+
+    def answer(self) -> Node:
+        """The whole answer.
+
+        Raises:
+            UnreadError: not all of it can be read.
+        """
+        node = self.listing()
+        if self.next.kind is not Kind.END:
+            raise UnreadError(f"{self.next.text!r} is left over")
+        return node
+
+    def listing(self) -> Node:
+        """Relations between commas, semicolons, "and" and "or"; one alone is itself."""
+        signs = [self.separator()]
+        parts = [self.part(signs[0])]
+        while separator := self.separator():
+            signs.append(separator)
+            parts.append(self.part(separator))
+        return _joined(parts, signs)
+
+    def part(self, separator: str | None) -> Node:
+        """One part of a list; behind a quantifier, the variable that it is about and where that comes from."""
+        if separator != "for":
+            return self.relation()
+        words = [self.take().text for _ in iter(lambda: self.next.kind is Kind.TEXT, False)]
+        node = self.relation()
+        return Rel(("in",), (node, Words(" ".join(words)))) if words and isinstance(node, Sym) else node
+
+    def separator(self) -> str | None:
+        """The strongest of the separators that come next."""
+        found = None
+        while self.next.text in SEPARATORS and self.next.kind is not Kind.NUM:
+            sign = SEPARATORS[self.take().text]
+            found = sign if found in (None, ",") else found
+        return found
+
+    def relation(self) -> Node:
+        """Sides between signs of relation."""
+        sides, signs = [self.union()], []
+        while self.next.kind in (Kind.SIGN, Kind.COMMAND) and self.next.text in RELATIONS:
+            signs.append(RELATIONS[self.take().text])
+            sides.append(self.union())
+        return Rel(tuple(signs), tuple(sides)) if signs else sides[0]
+
+    def union(self) -> Node:
+        """Sets joined, intersected or taken away."""
+        node = self.ratio()
+        while self.next.kind is Kind.COMMAND and self.next.text in SET_SIGNS:
+            node = Op(SET_SIGNS[self.take().text], (node, self.ratio()))
+        return node
+
+    def ratio(self) -> Node:
+        """Sums between colons."""
+        parts = [self.sum()]
+        while not self.no_colon and self.accept(":"):
+            parts.append(self.sum())
+        return Op("ratio", tuple(parts)) if len(parts) > 1 else parts[0]
+
+    def sum(self) -> Node:
+        """Products between signs of addition; a sign may come first."""
+        sign = self.accept(*SUM_SIGNS)
+        node = self.product()
+        if sign in ("-", r"\pm", r"\mp"):
+            node = _signed("neg" if sign == "-" else SUM_SIGNS[sign], node)
+        while sign := self.accept(*SUM_SIGNS):
+            node = Op(SUM_SIGNS[sign], (node, self.product()))
+        return node
+
+    def product(self) -> Node:
+        """Factors, with or without signs between them, and a unit after them."""
+        node = self.power()
+        while not isinstance(node, Words):
+            if self.accept(*TIMES):
+                node = Op("mul", (node, self.signed_power()))
+            elif self.accept(*OVER):
+                node = Op("div", (node, self.signed_power()))
+            elif self.next.kind is Kind.TEXT and self.next.text not in SEPARATORS:
+                node = self.unit_of(node)
+            elif self.starts_factor():
+                node = Op("mul", (node, self.power()))
+            else:
+                break
+        return node
+
+    def signed_power(self) -> Node:
+        """A factor that may have a sign, as after a sign of multiplication."""
+        sign = self.accept("+", "-")
+        node = self.power()
+        return Op("neg", (node,)) if sign == "-" else node
+
+    def starts_factor(self) -> bool:
+        """Whether another factor follows without a sign."""
+        kind, text, _ = self.next
+        if kind is Kind.LETTERS:
+            return True
+        if kind is Kind.COMMAND:
+            known = RELATIONS.keys() | SET_SIGNS.keys() | SUM_SIGNS.keys() | CLOSERS | DEGREE
+            return text not in known and text not in TIMES and text not in OVER
+        return text in ("(", "{", "[") or (text == "|" and not self.in_bars)
+
+    def unit_of(self, node: Node) -> Node:
+        """``node`` with the words, powers and quotients of words that follow it.
+
+        Raises:
+            UnreadError: they change the value instead ("5 or more").
+        """
+        words = [self.unit_word()]
+        while self.next.kind is Kind.TEXT and self.next.text not in SEPARATORS:
+            words.append(self.unit_word())
+        if words[0] in ORDINAL:
+            words = words[1:]
+        while words and words[0] in MULTIPLIERS:
+            node = Op("mul", (node, Num(Fraction(MULTIPLIERS[words.pop(0)]))))
+        if CHANGE_MEANING.intersection(words):
+            raise UnreadError(f"{' '.join(words)} behind a value")
+        return _with_unit(node, " ".join(words)) if words else node
+
+    def unit_word(self) -> str:
+        """One word of a unit with its power, and what it is divided by."""
+        word = self.take().text.casefold()
+        if self.accept("^"):
+            word += f"^{_name_of(self.group_or_token())}"
+        divided = self.tokens[self.position + 1] if self.next.text in OVER else None
+        if divided and (divided.kind is Kind.TEXT or (divided.kind is Kind.LETTERS and divided.text in UNIT_WORDS)):
+            self.take()
+            word += f"/{self.unit_word()}"
+        return word
+
+    def call(self, name: Node) -> Node | None:
+        """A named function of variables, ``f(x)``: usual letters, or any letter before a sign of equality."""
+        if not isinstance(name, Sym) or self.next.text != "(":
+            return None
+        end = self.position + 2
+        while self.tokens[end].text == "," and self.tokens[end + 1].kind is Kind.LETTERS:
+            end += 2
+        arguments = self.tokens[self.position + 1 : end : 2]
+        if any(token.kind is not Kind.LETTERS for token in arguments) or self.tokens[end].text != ")":
+            return None
+        if name.name.split("_")[0] not in FUNCTION_NAMES and self.tokens[end + 1].text != "=":
+            return None
+        self.position = end + 1
+        return Op("call", (name, *(Sym(token.text) for token in arguments)))
+
+    def power(self) -> Node:
+        """An atom with what stands behind it: powers, subscripts, factorials, percent and degree signs."""
+        node = self.atom()
+        while True:
+            if called := self.call(node):
+                node = called
+            elif self.accept("^"):
+                node = self.raised(node)
+            elif self.accept("_"):
+                node = _with_subscript(node, self.subscript())
+            elif self.accept(*DEGREE):
+                node = self.degrees(node)
+            elif self.accept("%", r"\%"):
+                node = Op("percent", (node,))
+            elif self.accept("!"):
+                node = Op("factorial", (node,))
+            elif isinstance(node, Sym) and self.accept("'"):
+                node = Sym(node.name + "'")
+            else:
+                return node
+
+    def subscript(self) -> str:
+        """The text of a subscript."""
+        if not self.accept("{"):
+            return self.take().text
+        text, depth = "", 1
+        while self.next.kind is not Kind.END:
+            token = self.take()
+            depth += (token.text == "{") - (token.text == "}")
+            if depth == 0:
+                return text
+            text += token.text
+        raise UnreadError("a subscript without end")
+
+    def raised(self, node: Node) -> Node:
+        """``node`` to the power that follows; ``^\\circ`` is degrees, ``^{th}`` nothing."""
+        if self.accept(*DEGREE):
+            return self.degrees(node)
+        if self.next.kind is Kind.SIGN and self.next.text == "-":
+            return Op("pow", (node, self.signed_power()))
+        group = self.next.text == "{"
+        if group and self.tokens[self.position + 1].text in DEGREE and self.tokens[self.position + 2].text == "}":
+            self.position += 3
+            return self.degrees(node)
+        exponent = self.group_or_token()
+        return node if isinstance(exponent, Words) and exponent.text in ORDINAL else Op("pow", (node, exponent))
+
+    def degrees(self, node: Node) -> Node:
+        """Degrees, and the minutes that may follow."""
+        whole = Op("degree", (node,))
+        if self.next.kind is Kind.NUM and self.tokens[self.position + 1].text == "'":
+            minutes = self.number()
+            self.take()
+            return Op("degree", (Op("add", (node, Op("div", (minutes, Num(Fraction(60)))))),))
+        return whole
+
+    def group_or_token(self) -> Node:
+        """A group in braces, or the single token that LaTeX takes in its place."""
+        if self.accept("{"):
+            node = self.listing()
+            self.expect("}")
+            return node
+        return self.atom()
+
+    def atom(self) -> Node:
+        """A number, a symbol, a word, a group or a command with its arguments."""
+        kind, text, _ = self.next
+        if kind is Kind.NUM:
+            return self.mixed_number()
+        if kind is Kind.LETTERS:
+            return Const("e") if self.take().text == "e" else Sym(text)
+        if kind is Kind.TEXT:
+            return self.words()
+        if kind is Kind.END or text not in self.commands:
+            raise UnreadError(f"{text or 'the end'!r} is not the beginning of a value")
+        self.take()
+        self.depth += 1
+        if self.depth > DEEPEST:
+            raise UnreadError("nested too deep")
+        node = self.commands[text](self)
+        self.depth -= 1
+        return node
+
+    def words(self) -> Node:
+        """Words up to the next separator or formula."""
+        found = []
+        while self.next.kind is Kind.TEXT and self.next.text not in SEPARATORS:
+            found.append(self.take().text)
+        text = " ".join(found).casefold().strip(" .:")
+        if text in INFINITE:
+            return Const("oo")
+        return self.power() if text in LEADING and self.next.kind is not Kind.END else Words(text)
+
+    def number(self) -> Num:
+        """One number; the digits under a line behind it repeat for ever."""
+        text = self.take().text
+        if len(text) > MOST_DIGITS:
+            raise TooLargeError("too many digits")
+        mantissa, _, exponent = text.lower().partition("e")
+        whole, point, part = mantissa.partition(".")
+        power = int(exponent or 0)
+        if abs(power) > MOST_DIGITS:
+            raise TooLargeError("too large")
+        value = Fraction(int(whole + part), 10 ** len(part)) * Fraction(10) ** power
+        if point and not exponent and self.accept(r"\overline"):
+            return Num(value + self.repeating() / 10 ** len(part))
+        return Num(value, len(part) if point else None, power)
+
+    def repeating(self) -> Fraction:
+        """The value of digits that repeat behind the point."""
+        self.expect("{")
+        digits = self.take().text
+        self.expect("}")
+        if not digits.isdigit() or len(digits) > MOST_DIGITS:
+            raise UnreadError("a line over something else than digits")
+        return Fraction(int(digits), 10 ** len(digits) - 1)
+
+    def mixed_number(self) -> Node:
+        """A number; with a proper fraction of whole numbers behind it, their sum."""
+        number = self.number()
+        if number.places is not None:
+            return number
+        following = [token.text for token in self.tokens[self.position : self.position + 7]]
+        match = MIXED.match(" ".join(following))
+        if not match or (self.next.text.isdigit() and not self.next.spaced):
+            return number
+        above, below = int(match[1] or match[3]), int(match[2] or match[4])
+        if not 0 < above < below:
+            return number
+        self.position += 7 if match[1] else 3
+        return Num(number.value + Fraction(above, below))
+
+
+MIXED = re.compile(r"\\[dtc]?frac \{ (\d+) \} \{ (\d+) \}|(\d+) / (\d+)(?! \^)")
+
+
+def _split_words(tokens: list[Token]) -> list[Token]:
+    """``tokens`` with runs of letters as functions, units, words, separators or the symbols that are multiplied."""
+    result: list[Token] = []
+    for token in tokens:
+        if token.kind is Kind.TEXT:
+            result += _text_tokens(token)
+        elif token.kind is Kind.LETTERS:
+            result += _letter_tokens(token, result[-1] if result else None)
+        else:
+            result.append(token)
+    return result
+
+
+def _letter_tokens(token: Token, before: Token | None) -> list[Token]:
+    text = token.text
+    lower = text.casefold()
+    if text in PLAIN_FUNCTIONS:
+        return [Token(Kind.COMMAND, f"\\{text}", token.spaced)]
+    if lower in CONSTANTS:
+        return [Token(Kind.COMMAND, CONSTANTS[lower], token.spaced)]
+    if lower in SEPARATORS:
+        return [Token(Kind.TEXT, lower, token.spaced)]
+    if not text.isascii():
+        return [Token(Kind.TEXT, lower, token.spaced)]
+    if len(text) == 1:
+        return [token]
+    after_value = before is not None and (before.kind in (Kind.NUM, Kind.TEXT) or before.text in ("/", ")", "}"))
+    is_word = len(text) > 3 or lower in ORDINAL or (lower in SHORT_WORDS and not text.isupper())
+    if is_word or (after_value and lower in UNIT_WORDS):
+        return [Token(Kind.TEXT, lower, token.spaced)]
+    return [token._replace(text=letter) for letter in text]
+
+
+def _text_tokens(token: Token) -> list[Token]:
+    """The words of a text command: names of functions and single letters are mathematics, "and" and "or" separate."""
+    text = token.text.strip()
+    if text in PLAIN_FUNCTIONS:
+        return [Token(Kind.COMMAND, f"\\{text}", True)]
+    if (letter := re.fullmatch(r"\(?([A-Za-z])\)?", text)) and text not in UNIT_WORDS:
+        return [Token(Kind.LETTERS, letter[1], True)]
+    if re.fullmatch(r"[\d.,+-]+", text):
+        raise UnreadError("numbers as text")
+    words = re.findall(r"[,;]|[^\s,;]+", text)
+    return [Token(Kind.TEXT, word.casefold(), True) for word in words]
+
+
+def _joined(parts: list[Node], signs: list[str | None]) -> Node:
+    """A list of what stands between separators; with both semicolons and commas, a list of lists.
+
+    ``signs`` are the separators before each part.
+    """
+    if any(sign == "for" and not isinstance(part, Rel) for sign, part in zip(signs, parts, strict=True)):
+        raise UnreadError("for something else than a condition")
+    if len(parts) == 1:
+        return parts[0]
+    if ";" in signs and "," in signs:
+        groups: list[list[Node]] = []
+        for sign, part in zip(signs, parts, strict=True):
+            if sign == "," and groups:
+                groups[-1].append(part)
+            else:
+                groups.append([part])
+        parts = [group[0] if len(group) == 1 else Items("list", tuple(group)) for group in groups]
+    return Items("or" if "or" in signs else "list", tuple(parts))
+
+
+def _signed(sign: str, node: Node) -> Node:
+    """``node`` under a sign; that of a value with a unit is the value's."""
+    return Unit(Op(sign, (node.value,)), node.unit) if isinstance(node, Unit) else Op(sign, (node,))
+
+
+def _with_unit(node: Node, unit: str) -> Node:
+    if unit in DEGREE_WORDS:
+        return Op("degree", (node,))
+    return Op("percent", (node,)) if unit in PERCENT_WORDS else Unit(node, unit)
+
+
+def _with_subscript(node: Node, subscript: str) -> Node:
+    if isinstance(node, Sym):
+        return Sym(f"{node.name}_{subscript}")
+    if isinstance(node, Num):
+        return Op("base", (node, Sym(subscript)))
+    raise UnreadError("a subscript that is neither a variable's nor a base")
+
+
+def _name_of(node: Node) -> str:
+    """A short text of a subscript or of a unit's power, the same for the same node."""
+    if isinstance(node, Num):
+        return str(node.value)
+    if isinstance(node, Sym):
+        return node.name
+    if isinstance(node, Words):
+        return node.text
+    return repr(node)
