@@ -11,7 +11,7 @@ from typing import NamedTuple
 from torl.grading.commands import read
 from torl.grading.expressions import Node, UnreadError
 from torl.grading.rules import Policy, Rule
-from torl.grading.spelling import CIRCLED, LONGEST, plain, ungrouped
+from torl.grading.spelling import CIRCLED, LONGEST, LOST_BACKSLASH, plain, ungrouped
 from torl.grading.units import CHANGE_MEANING
 from torl.problems.text import bare_answer, group_end
 
@@ -27,13 +27,17 @@ WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{2,}(?![^\W\d_])")
 ANSWER_IS = re.compile(r"(?:final|the) answer (?:is|=)[\s:]*([^\s].*?)(?:\.\s*I hope|\.(?=\s|$)|$)", re.IGNORECASE)
 ANSWER_LABEL = re.compile(r"\bfinal answer:\s*(.+)", re.IGNORECASE | re.DOTALL)
 SENTENCE_END = re.compile(r"(?<=[^\W\d][.!?])\s+|(?<=[)\]$][.!?])\s+|(?<=\.\$)\s+|(?<=\.\$\$)\s+")
-LABEL = re.compile(r"\s*[^\W\d_]+\s*:")
+MATHEMATICS = re.compile(r"[\\{}^<>_]|[A-Za-z]\s*=")  # more than a sum or product of numbers
+COPULA = re.compile(r"\b(?:is|are|equals|est|ist|es)\b|\w\s*:|=")
 HARMLESS = ("is", "are", "was", "to", "and", "be", "from", "of", "by", "so", "the", "since", "we", "with", "each", "at")
 CHOICE = re.compile(
     r"(?i:\b(?:answer|choice|option|réponse|respuesta|risposta|antwort)|答案)(?i:\W{1,3}[a-zé]+){0,3}?\W{0,3}\b([B-J]|A(?!\s+[a-z]))\b(?!')"
     r"|\b(?:is|it's)\s+\(?([A-J])\)?\W*$"
 )
-FEWEST_WORDS = 2  # that make a sentence, unless a formula stands in it
+STATEMENTS = re.compile(r"\s*\(\d\)(?:[\s,]*\(\d\))+\s*")  # "(1)(3)" are two statements, no product
+RANGE = ("to", "-", "–", "and", "or", "through")  # between two numbers
+FEWEST_WORDS = 4  # that make a sentence, unless one says that something is the number
+ZERO_FIRST = re.compile(r",\s*0\d")
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 
 
@@ -67,11 +71,15 @@ def readings(answer: str, policy: Policy) -> list[Reading]:
         UnreadError: nothing.
     """
     text = answer_text(answer)
-    if len(text) > LONGEST:
-        raise UnreadError("too long")
+    if len(text) > LONGEST or LOST_BACKSLASH.search(text):
+        raise UnreadError("too long, or its backslashes are lost")
     if CIRCLED.search(text) and policy.allows(Rule.CIRCLED):
         numbers = CIRCLED.sub(lambda match: f"{ord(match[0]) - ord('①') + 1},", text)
         return _as_a_whole(numbers, policy, (Rule.CIRCLED,))
+    if STATEMENTS.fullmatch(text):
+        if not policy.allows(Rule.CIRCLED):
+            raise UnreadError("numbers of statements")
+        return _as_a_whole(", ".join(re.findall(r"\d", text)), policy, (Rule.CIRCLED,))
     try:
         return _as_a_whole(text, policy, ())
     except UnreadError:
@@ -102,7 +110,9 @@ def _as_a_whole(text: str, policy: Policy, rules: tuple[Rule, ...]) -> list[Read
 
 
 def _commas(text: str) -> Iterable[str]:
-    return dict.fromkeys((ungrouped(text), text))
+    """``text`` with its thousands together, and as it is unless a part would begin with a needless zero."""
+    grouped = ungrouped(text)
+    return (grouped,) if grouped == text or ZERO_FIRST.search(text) else (grouped, text)
 
 
 def last_in_sentence(text: str) -> str | None:
@@ -122,11 +132,14 @@ def last_in_sentence(text: str) -> str | None:
     if not values:
         return None
     before = last[values[-2].end() if len(values) > 1 else 0 : values[-1].start()]
+    if before.strip() in RANGE:
+        return None
     words = [word.casefold() for word in WORD.findall(f"{before} {last[values[-1].end() :]}")]
     if CHANGE_MEANING.difference(HARMLESS).intersection(words):
         return None
-    is_sentence = len(WORD.findall(VALUE.sub(" ", last))) >= FEWEST_WORDS or LABEL.match(last)
+    prose = VALUE.sub(" ", last)
+    is_sentence = len(WORD.findall(prose)) >= FEWEST_WORDS or COPULA.search(prose)
     formula = next(filter(None, values[-1].groups()), None)
     if formula is not None:
         return formula if words else None
-    return values[-1][0].strip() if is_sentence else None
+    return values[-1][0].strip() if is_sentence and not MATHEMATICS.search(prose) else None

@@ -5,7 +5,16 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from torl.grading.expressions import Items, Matrix, Node, Num, Op, Rel, Sym, Unit, UnreadError, Words
-from torl.grading.naming import chain_value, entrywise, is_named, names_one_thing, solves, unnamed, without_domains
+from torl.grading.naming import (
+    chain_value,
+    entrywise,
+    is_named,
+    labels,
+    names_one_thing,
+    solves,
+    unnamed,
+    without_domains,
+)
 from torl.grading.plusminus import both_signs
 from torl.grading.regions import is_condition, is_name, region, same_region, shift_to_zero
 from torl.grading.rules import Policy, Rule
@@ -18,6 +27,7 @@ ROUNDED_GOLD_PLACES = 2  # a gold decimal of fewer places is taken as exact
 CUT_OFF_GOLD_PLACES = 3
 ROUNDED_ANSWER_PLACES = 6
 UNORDERED = ("list", "or", "set")
+SMALLEST_DIFFERENCE = 1e-20  # of the sides of a relation at a point where they should differ
 HUNDREDTH = Fraction(1, 100)
 TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
@@ -160,8 +170,11 @@ def _chained(self: Comparison, gold: Node, answer: Node) -> bool | None:
     values = [chain_value(side) for side in (gold, answer)]
     if values == [None, None]:
         return None
-    if isinstance(gold, Rel) and isinstance(answer, Rel) and None in values and len(gold.signs) == len(answer.signs):
-        return None
+    if isinstance(gold, Rel) and isinstance(answer, Rel):
+        if None in values and len(gold.signs) == len(answer.signs):
+            return None
+        if not labels(gold) & labels(answer):
+            return False
     pair = [value or side for value, side in zip(values, (gold, answer), strict=True)]
     return self.needs(Rule.LAST_OF_CHAIN, lambda: self.same(*pair))
 
@@ -169,7 +182,8 @@ def _chained(self: Comparison, gold: Node, answer: Node) -> bool | None:
 def _regions(self: Comparison, gold: Node, answer: Node) -> bool | None:
     if not (is_condition(gold) or is_condition(answer)):
         return None
-    if isinstance(gold, Rel) and isinstance(answer, Rel) and gold.symbols != answer.symbols:
+    names = labels(gold), labels(answer)
+    if all(names) and names[0] != names[1]:
         return None
     regions = [region(side) for side in (gold, answer)]
     if None in regions:
@@ -232,6 +246,8 @@ def _relations(self: Comparison, gold: Node, answer: Node) -> bool | None:
         return is_scalar(value) and self.needs(Rule.SOLVED, lambda: solves(value, rel))
     if len(gold.signs) != len(answer.signs):
         return False
+    if gold.signs == answer.signs == ("=",) and not (gold.symbols or answer.symbols):
+        return False  # two true statements about numbers are not the same statement
     if self.tried(lambda: gold.signs == answer.signs and self.in_order(gold.args, answer.args)):
         return True
     if tuple(TURNED.get(sign, sign) for sign in reversed(gold.signs)) == answer.signs and self.tried(
@@ -256,11 +272,11 @@ def proportional(first: Rel, second: Rel) -> bool:
         return False
     values = [point(names, index, integers=False) for index in range(POINTS)]
     pairs = [(number(evaluate(left, at)), number(evaluate(right, at))) for at in values]
-    if any(abs(b) < MP.mpf(10) ** -30 or not (real(a) and real(b)) for a, b in pairs):
+    if any(min(abs(a), abs(b)) < SMALLEST_DIFFERENCE or not (real(a) and real(b)) for a, b in pairs):
         return False
-    ratios = [a.real / b.real for a, b in pairs]
-    turned = TURNED.get(first.signs[0], first.signs[0]) if ratios[0] < 0 else first.signs[0]
-    return turned == second.signs[0] and ratios[0] != 0 and all(close(ratio, ratios[0]) for ratio in ratios)
+    (one, other), *_ = pairs = [(a.real, b.real) for a, b in pairs]
+    turned = TURNED.get(first.signs[0], first.signs[0]) if one * other < 0 else first.signs[0]
+    return turned == second.signs[0] and all(close(a * other, b * one, cancelled=False) for a, b in pairs)
 
 
 def _units(self: Comparison, gold: Node, answer: Node) -> bool | None:
@@ -270,6 +286,8 @@ def _units(self: Comparison, gold: Node, answer: Node) -> bool | None:
             return False
         return self.same(scaled(gold.value, first.factor / second.factor), answer.value)
     if isinstance(gold, Unit) or isinstance(answer, Unit):
+        if any(isinstance(side, Op) and side.name in ("percent", "degree", "ratio") for side in (gold, answer)):
+            return False
         pair = [side.value if isinstance(side, Unit) else side for side in (gold, answer)]
         return self.needs(Rule.UNITS, lambda: self.same(*pair))
     return None
@@ -279,6 +297,8 @@ def _percent(self: Comparison, gold: Node, answer: Node) -> bool | None:
     signs = [isinstance(side, Op) and side.name == "percent" for side in (gold, answer)]
     if signs[0] == signs[1]:
         return self.same(gold.args[0], answer.args[0]) if signs[0] else None
+    if any(isinstance(side, Op) and side.name in ("ratio", "degree") for side in (gold, answer)):
+        return False
     golds, answers = (
         (plain(side), scaled(plain(side), HUNDREDTH)) if sign else (side,)
         for sign, side in zip(signs, (gold, answer), strict=True)

@@ -7,11 +7,16 @@ from torl.grading.regions import is_name
 from torl.grading.scalars import is_scalar
 from torl.grading.values import POINTS, close, evaluate, number, point
 
+SMALLEST_SLOPE = (
+    1e-20  # an equation that changes less with its variable does not depend on it: that is a rounding error
+)
+
 
 def is_named(node: Node) -> bool:
     """Whether ``node`` is ``name = value``, or a list with such a part."""
     if isinstance(node, Rel):
-        return node.signs == ("=",) and _is_label(node.args[0])
+        lengths = _is_length(node.args[0]) and _is_length(node.args[1])  # BD = CD states something
+        return node.signs == ("=",) and _is_label(node.args[0]) and (not lengths or is_name(node.args[0]))
     return isinstance(node, Items) and node.kind in ("list", "or") and any(map(is_named, node.args))
 
 
@@ -86,6 +91,13 @@ def chain_value(node: Node) -> Node | None:
     return node.args[-1] if _is_label(before) or not is_scalar(before) or before.symbols else before
 
 
+def labels(node: Node) -> set[Node]:
+    """What a relation, or the relations of a list, give values to; the variable of a set with a condition is none."""
+    if isinstance(node, Items):
+        return set().union(*map(labels, node.args))
+    return {side for side in node.args if _is_label(side)} if isinstance(node, Rel) else set()
+
+
 def solves(value: Node, equation: Rel) -> bool:
     """Whether ``equation`` is linear in the one variable that ``value`` lacks, and ``value`` is its solution.
 
@@ -101,7 +113,7 @@ def solves(value: Node, equation: Rel) -> bool:
 
 def _solves_at(value: Node, equation: Rel, name: str, index: int) -> bool:
     variables = point((equation.symbols | value.symbols) - {name}, index, integers=False)
-    solution = evaluate(value, variables)
+    solution = number(evaluate(value, variables))
 
     def difference(shift: int) -> object:
         at = variables | {name: evaluate(Op("add", (Sym(name), Num(Fraction(shift)))), {name: solution})}
@@ -109,4 +121,5 @@ def _solves_at(value: Node, equation: Rel, name: str, index: int) -> bool:
         return left - right
 
     zero, one, two = difference(0), difference(1), difference(2)
-    return one != 0 and close(zero + one, one) and close(two, 2 * one)
+    depends = abs(one) > SMALLEST_SLOPE * (1 + abs(solution))
+    return bool(depends) and close(zero + one, one) and close(two, 2 * one)

@@ -205,6 +205,8 @@ class Parser:
         kind, text, _ = self.next
         if kind is Kind.LETTERS:
             return True
+        if kind is Kind.NUM:
+            return self.tokens[self.position - 1].kind is not Kind.NUM
         if kind is Kind.COMMAND:
             known = RELATIONS.keys() | SET_SIGNS.keys() | SUM_SIGNS.keys() | CLOSERS | DEGREE
             return text not in known and text not in TIMES and text not in OVER
@@ -337,10 +339,16 @@ class Parser:
         return node
 
     def words(self) -> Node:
-        """Words up to the next separator or formula."""
+        """Words up to the next separator or formula.
+
+        Raises:
+            UnreadError: there are none.
+        """
         found = []
         while self.next.kind is Kind.TEXT and self.next.text not in SEPARATORS:
             found.append(self.take().text)
+        if not found:
+            raise UnreadError(f"{self.next.text!r} is no value")
         text = " ".join(found).casefold().strip(" .:")
         if text in INFINITE:
             return Const("oo")

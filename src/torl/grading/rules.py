@@ -54,7 +54,7 @@ class Rule(StrEnum):
     )
     PLUS_MINUS = "plus_minus", "a ± b is the list of both values."
     RATIO = "ratio", "a : b is the quotient a/b; longer ratios are equal up to a factor."
-    CIRCLED = "circled_numbers", "Circled numbers are a list of numbers."
+    CIRCLED = "circled_numbers", "Circled numbers, and (1)(3), are a list of numbers."
     COMMON_DOMAIN = "common_domain", "Expressions are equal where they agree wherever both are real, at several points."
     SENTENCE = "in_a_sentence", "In a sentence the last box, else the last formula, else the last number is the answer."
 

@@ -64,6 +64,7 @@ def same_value(first: Node, second: Node) -> bool | None:
 def _same_at_points(first: Node, second: Node, *, imaginary: bool) -> bool | None:
     names = (first.symbols | second.symbols) - ({IMAGINARY} if imaginary else set())
     integers = first.has(*INTEGERS_ONLY) or second.has(*INTEGERS_ONLY)
+    cancelled = first.has("add", "sub") or second.has("add", "sub")
     agreed, real_points, doubtful = 0, 0, False
     for index in range(POINTS if names else 1):
         values = point(names, index, integers=integers)
@@ -72,8 +73,9 @@ def _same_at_points(first: Node, second: Node, *, imaginary: bool) -> bool | Non
         pair = _pair(first, second, values)
         if pair is None:
             continue
-        agreed += close(*pair)
-        if close(*pair):
+        equal = close(*pair, cancelled=cancelled)
+        agreed += equal
+        if equal:
             real_points += real(pair[0])
         elif real(pair[0]) and real(pair[1]):
             return False
@@ -136,11 +138,15 @@ def rounds_to(exact: Node, decimal: Decimal, *, cut: bool = False, least_places:
     value = evaluate(exact, {})
     if not real(value):
         return False
-    difference = number(value).real - number(decimal.value)
-    unit = number(decimal.unit)
+    if isinstance(value, Fraction):
+        difference, unit = value - decimal.value, decimal.unit
+    else:
+        value, unit = value.real, number(decimal.unit)
+        difference = value - number(decimal.value)
     if cut:
         return bool(0 <= difference < unit if decimal.value >= 0 else -unit < difference <= 0)
-    return bool(abs(difference) <= unit / 2)
+    half = abs(difference) * 2 - unit
+    return bool(half < 0 or (half == 0 and abs(decimal.value) > abs(value)))  # a half is rounded away from zero
 
 
 def scaled(node: Node, factor: Fraction) -> Node:

@@ -21,7 +21,7 @@ UNICODE = {
     "⟨": r"\langle ", "⟩": r"\rangle ", "⌊": r"\lfloor ", "⌋": r"\rfloor ", "⌈": r"\lceil ", "⌉": r"\rceil ",
     "∀": r"\forall ", "∃": r"\exists ", "ℝ": r"\mathbb{R}",
     "ℤ": r"\mathbb{Z}", "ℕ": r"\mathbb{N}", "½": r"\frac{1}{2}", "¼": r"\frac{1}{4}",
-    "¾": r"\frac{3}{4}", "\u00a0": " ", "\u200b": "", "\t": " ", "\n": " ", "\r": " ", "\f": " ",
+    "¾": r"\frac{3}{4}", "\u00a0": " ", "\u200b": "", "\t": " ", "\n": " ", "\r": " ",
 }  # fmt: skip
 UNICODE |= {
     unicodedata.lookup(f"GREEK SMALL LETTER {name.upper()}"): rf"\{name} "
@@ -53,6 +53,8 @@ STRAY_DOT = re.compile(r"(?<=[\w})])\.(?=\s*[\])])")
 END = re.compile(r"(?:(?<!\.)\.|[\s,;:^])+$|^[\s,;:]+")
 GOES_ON = re.compile(r"([-+]?\d+\.\d+)(?:\.{2,}|…|\\[lc]?dots)")
 DOTS = re.compile(r"(?<!\.)\.{2,}$|\.{3}|\\[lcv]?dots[bcim]?(?![A-Za-z])|…")
+LOST_BACKSLASH = re.compile(r"[\x07\x08\x0b\x0c]|\t(?:ext|imes|heta|frac|an\b)|\r(?:ight|ho\b)")
+"""What becomes of commands whose backslash was taken for an escape: the letters that are left mean something else."""
 CIRCLED = re.compile("[①-⑳]")
 
 NAMES = r"text|textbf|textit|textnormal|textrm|textsf|mathrm|mathsf|mathbf|mathit|mathcal|boldsymbol|bm|mbox|hbox|rm"

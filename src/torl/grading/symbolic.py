@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from torl.grading.equality import Verdict
 from torl.grading.parser import DEEPEST
-from torl.grading.spelling import DOTS, plain
+from torl.grading.spelling import DOTS, LOST_BACKSLASH, plain
 
 DELIMITED = re.compile(r"\$|\\\(|\\\[|\\boxed")
 WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{3,}")
@@ -35,7 +35,7 @@ def _parse(answer: str) -> list:
     """What math-verify reads as LaTeX; nothing in prose, nor in what goes on after dots."""
     from math_verify import LatexExtractionConfig, parse
 
-    if _is_prose(answer) or DOTS.search(answer) or _depth(answer) > DEEPEST:
+    if _is_prose(answer) or DOTS.search(answer) or LOST_BACKSLASH.search(answer) or _depth(answer) > DEEPEST:
         return []
     text = answer if DELIMITED.search(answer) else f"${plain(answer)}$"
     return parse(text, extraction_config=[LatexExtractionConfig()], parsing_timeout=None)

@@ -20,6 +20,7 @@ Value = Fraction | object
 MP = MPContext()
 MP.dps = 60
 TOLERANCE = MP.mpf(10) ** -40  # relative, far above the error of sixty digits and far below any real difference
+CANCELLED = MP.mpf(10) ** -5  # times the tolerance: far above sixty digits' error in a difference of usual numbers
 MOST_BITS = 20_000  # of an exact power
 LARGEST_LOG = 10**6  # binary logarithm of the largest value
 LARGEST_FACTORIAL = 1000
@@ -69,14 +70,18 @@ def _coordinate(name: str, index: int, integers: bool) -> Value:
     return Fraction(int(draw.uniform(low, high) * 10**6), 10**6)
 
 
-def close(first: Value, second: Value) -> bool:
-    """Whether two values are equal: exactly where both are rational, else to forty digits."""
+def close(first: Value, second: Value, *, cancelled: bool = True) -> bool:
+    """Whether two values are equal: exactly where both are rational, else to forty digits.
+
+    Args:
+        cancelled: a difference may have left a rounding error where zero should be, so that tiny values count as zero.
+    """
     if isinstance(first, Fraction) and isinstance(second, Fraction):
         return first == second
     first, second = number(first), number(second)
     if not (MP.isfinite(first) and MP.isfinite(second)):
         return bool(first == second)
-    return bool(abs(first - second) <= TOLERANCE * max(abs(first), abs(second), MP.mpf(1) / 10**5))
+    return bool(abs(first - second) <= TOLERANCE * max(abs(first), abs(second), CANCELLED if cancelled else 0))
 
 
 def number(value: Value) -> object:
