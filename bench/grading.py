@@ -17,7 +17,7 @@ from math_verify import parse, verify
 
 from torl.grading.__main__ import read_pairs
 from torl.grading.equality import equal
-from torl.grading.release import release_equal
+from torl.grading.release import release_answer, release_equal
 
 
 def as_the_release_calls_it(gold: str, pred: str) -> bool:
@@ -41,7 +41,7 @@ def ours(gold: str, pred: str) -> bool:
 
 GRADERS: dict[str, Callable[[str, str], bool]] = {
     "math-verify, as the release calls it": as_the_release_calls_it,
-    "the release's whole grader": release_equal,
+    "the release's whole grader": lambda gold, pred: release_equal(gold, release_answer(pred) or pred),
     "math-verify, delimited": delimited,
     "ours": ours,
 }

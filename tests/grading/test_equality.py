@@ -1,11 +1,13 @@
 """Which answers are equal, and by which rule; each rule also has pairs that it must not accept."""
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torl.grading.equality import equal, explain, quick, readable
-from torl.grading.rules import Rule
+from torl.grading.equality import by_reading, equal, explain, quick, readable
+from torl.grading.rules import Policy, Rule
 from torl.grading.spelling import LONGEST
 
 EQUAL = [
@@ -118,6 +120,76 @@ NOT_READABLE = [
 ]
 
 
+FRAGMENTS = [
+    r"\frac",
+    "{1}",
+    "{2}",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    r"\{",
+    r"\}",
+    r"\sqrt",
+    r"\pi",
+    "x",
+    "2",
+    "^",
+    "_",
+    "|",
+    r"\mid",
+    r"\left",
+    r"\begin{pmatrix}",
+    r"\end{pmatrix}",
+    r"\\",
+    "&",
+    r"\text{ cm}",
+    r"\text{ and }",
+    "or",
+    "for",
+    r"\pm",
+    "=",
+    "<",
+    r"\in",
+    r"\cup",
+    r"\circ",
+    r"\%",
+    "!",
+    ",",
+    ";",
+    ":",
+    r"\sum",
+    r"\sin",
+    r"\log",
+    r"\infty",
+    r"\boxed",
+    "$",
+    " ",
+    "th",
+    "and",
+    r"\lfloor",
+    r"\rfloor",
+]
+
+
+def operations(part: st.SearchStrategy[tuple[str, Fraction]]) -> st.SearchStrategy[tuple[str, Fraction]]:
+    """Sums, differences, products and squares of parts, as text and as value."""
+
+    def joined(sides: tuple[tuple[str, Fraction], tuple[str, Fraction]], sign: str) -> tuple[str, Fraction]:
+        (left, a), (right, b) = sides
+        return {
+            "+": (f"({left}+{right})", a + b),
+            "-": (f"({left}-{right})", a - b),
+            "*": (rf"{left} \cdot {right}", a * b),
+            "": (f"{left}{right}", a * b),
+            "^": (f"({left})^2", a * a),
+        }[sign]
+
+    return st.builds(joined, st.tuples(part, part), st.sampled_from(["+", "-", "*", "^", ""]))
+
+
 @pytest.mark.parametrize(("gold", "answer", "rule"), EQUAL)
 def test_equal_answers_are_accepted_by_the_rule_meant_for_them(gold: str, answer: str, rule: str | None) -> None:
     verdict = equal(gold, answer)
@@ -184,3 +256,22 @@ def test_an_integer_survives_its_spellings(value: int, spelling: str) -> None:
 
 def test_an_endless_answer_is_not_read() -> None:
     assert equal("1", "(" * 10**5).rule == "too_long_to_read"
+
+
+@given(st.text("0123456789xyk+-*/^_=<>()[]{}|,;:.!%$&' \\\n", max_size=60))
+def test_no_string_of_signs_breaks_the_reader(text: str) -> None:
+    verdict = by_reading("5", text, Policy(), None)
+    assert verdict is None or verdict.correct in (True, False)
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
+def test_no_string_of_commands_breaks_the_reader(text: str) -> None:
+    verdict = by_reading("x", text, Policy(), None)
+    assert verdict is None or verdict.correct in (True, False)
+
+
+@given(st.recursive(st.integers(-9, 9).map(lambda n: (f"({n}+0)", Fraction(n))), operations, max_leaves=12))
+def test_arithmetic_is_what_exact_fractions_say(expression: tuple[str, Fraction]) -> None:
+    text, value = expression
+    assert quick(rf"\frac{{{value.numerator}}}{{{value.denominator}}}", text).correct
+    assert not quick(rf"\frac{{{value.numerator + 1}}}{{{value.denominator}}}", text).correct

@@ -222,7 +222,7 @@ def _marked(mark: str) -> Callable[[Parser], Node]:
         letters = [part.name for part in node.walk() if isinstance(part, Sym)]
         if not letters or any(not isinstance(part, Sym) and part.__class__ is not Op for part in node.walk()):
             raise UnreadError(f"{mark} over something else than letters")
-        return Sym(f"{mark} {''.join(letters)}")
+        return Sym(letters[0] if mark == "mathbb" else f"{mark} {''.join(letters)}")
 
     return symbol
 

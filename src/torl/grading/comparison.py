@@ -191,7 +191,23 @@ def _regions(self: Comparison, gold: Node, answer: Node) -> bool | None:
     return self.needs(Rule.INTERVAL, lambda: same_region(*regions))
 
 
+def multiplied(node: Node) -> Node:
+    """A matrix with a factor or divisor as the matrix of the products; anything else as it is."""
+    if not (isinstance(node, Op) and node.name in ("mul", "div", "neg")):
+        return node
+    args = [multiplied(part) for part in node.args]
+    matrices = [part for part in args if isinstance(part, Matrix)]
+    if len(matrices) != 1 or (node.name == "div" and args[0] is not matrices[0]):
+        return node
+
+    def entry(value: Node) -> Node:
+        return Op(node.name, tuple(value if part is matrices[0] else part for part in args))
+
+    return Matrix(tuple(tuple(map(entry, row)) for row in matrices[0].rows))
+
+
 def _matrices(self: Comparison, gold: Node, answer: Node) -> bool | None:
+    gold, answer = multiplied(gold), multiplied(answer)
     if isinstance(gold, Matrix) and isinstance(answer, Matrix):
         if list(map(len, gold.rows)) != list(map(len, answer.rows)):
             turned = (

@@ -28,6 +28,7 @@ RELATIONS = {
     r"\geqslant": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!=", r"\neq": "!=", r"\approx": "~", r"\simeq": "~",
     r"\in": "in", r"\equiv": "==",
 }  # fmt: skip
+INEQUALITIES = {"<", ">", "<=", ">=", "!="}
 SET_SIGNS = {
     r"\cup": "cup",
     r"\bigcup": "cup",
@@ -40,7 +41,7 @@ SET_SIGNS |= {r"\backslash": "minus"}
 SUM_SIGNS = {"+": "add", "-": "sub", r"\pm": "pm", r"\mp": "mp"}
 TIMES = {"*", r"\cdot", r"\times", r"\ast"}
 OVER = {"/", r"\div"}
-SEPARATORS = {",": ",", ";": ";", "and": ",", "or": "or", "&": ","}
+SEPARATORS = {",": ",", ";": ";", "and": "and", "or": "or", "&": ","}
 QUANTIFIERS = {"for", "where", "with", "all", "any", "every", r"\forall"}
 SEPARATORS |= dict.fromkeys(QUANTIFIERS, "for")
 CLOSERS = {")", "]", "}", r"\}", r"\rangle", r"\rfloor", r"\rceil", r"\rvert", r"\mid", r"\\", r"\end", r"\colon"}
@@ -143,7 +144,7 @@ class Parser:
         found = None
         while self.next.text in SEPARATORS and self.next.kind is not Kind.NUM:
             sign = SEPARATORS[self.take().text]
-            found = sign if found in (None, ",") else found
+            found = sign if found in (None, ",", "and") else found
         return found
 
     def relation(self) -> Node:
@@ -437,8 +438,10 @@ def _text_tokens(token: Token) -> list[Token]:
         return [Token(Kind.COMMAND, f"\\{text}", True)]
     if (letter := re.fullmatch(r"\(?([A-Za-z])\)?", text)) and text not in UNIT_WORDS:
         return [Token(Kind.LETTERS, letter[1], True)]
-    if re.fullmatch(r"[\d.,+-]+", text):
-        raise UnreadError("numbers as text")
+    if re.fullmatch(r"\d+(?:\.\d+)?", text):
+        return [Token(Kind.NUM, text, True)]
+    if re.search(r"\d", text):
+        raise UnreadError("numbers within a text")
     words = re.findall(r"[,;]|[^\s,;]+", text)
     return [Token(Kind.TEXT, word.casefold(), True) for word in words]
 
@@ -452,14 +455,16 @@ def _joined(parts: list[Node], signs: list[str | None]) -> Node:
         raise UnreadError("for something else than a condition")
     if len(parts) == 1:
         return parts[0]
-    if ";" in signs and "," in signs:
+    if ";" in signs and ("," in signs or "and" in signs):
         groups: list[list[Node]] = []
         for sign, part in zip(signs, parts, strict=True):
-            if sign == "," and groups:
+            if sign in (",", "and") and groups:
                 groups[-1].append(part)
             else:
                 groups.append([part])
         parts = [group[0] if len(group) == 1 else Items("list", tuple(group)) for group in groups]
+    if "and" in signs and all(isinstance(part, Rel) and part.signs[0] in INEQUALITIES for part in parts):
+        return Op("cap", tuple(parts))
     return Items("or" if "or" in signs else "list", tuple(parts))
 
 

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cmp_to_key
+from functools import cmp_to_key, reduce
 from itertools import pairwise
 
 from torl.grading.expressions import Const, Items, Node, Num, Op, Rel, Sym, UnreadError
 from torl.grading.scalars import is_scalar, same_value
 from torl.grading.values import constant, number
 
-REALS = ("mathbb R", "R")
+REALS = "R"
 INFINITY = Const("oo")
 MINUS_INFINITY = Op("neg", (INFINITY,))
 TURNED = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
@@ -31,7 +31,7 @@ def region(node: Node) -> list[Piece] | None:
         return _of_items(node)
     if isinstance(node, Rel):
         return _of_relation(node)
-    if isinstance(node, Sym) and node.name in REALS:
+    if isinstance(node, Sym) and node.name == REALS:
         return [Piece(low=MINUS_INFINITY, high=INFINITY, low_closed=False, high_closed=False)]
     if isinstance(node, Op):
         return _of_operation(node)
@@ -43,7 +43,7 @@ def is_condition(node: Node) -> bool:
     if isinstance(node, Rel):
         return node.signs != ("=",)
     if isinstance(node, Op):
-        return node.name in ("builder", "cup", "minus")
+        return node.name in ("builder", "cup", "cap", "minus")
     return isinstance(node, Items) and node.kind == "or" and all(isinstance(part, Rel) for part in node.args)
 
 
@@ -58,7 +58,7 @@ def same_region(first: list[Piece], second: list[Piece]) -> bool:
     Raises:
         UnreadError: an end has no value.
     """
-    if all(not end.symbols for piece in first + second for end in (piece.low, piece.high)):
+    if _is_constant(first + second):
         first, second = merged(first), merged(second)
     left = list(second)
     for piece in first:
@@ -115,7 +115,7 @@ def _same_piece(first: Piece, second: Piece) -> bool:
 
 
 def _of_items(node: Items) -> list[Piece] | None:
-    if node.kind == "or":
+    if node.kind == "or" and _about_one_thing(node.args):
         return _all_of([_of_relation(part) if isinstance(part, Rel) else region(part) for part in node.args])
     if node.kind == "set":
         return [_point(part) for part in node.args] if all(map(is_scalar, node.args)) else None
@@ -133,10 +133,42 @@ def _of_operation(node: Op) -> list[Piece] | None:
         if isinstance(variable, Rel) and variable.signs == ("in",):
             variable = variable.args[0] if region(variable.args[1]) == region(Sym("R")) else variable
         return region(condition) if isinstance(variable, Sym) and variable.name in condition.symbols else None
-    if node.name == "minus" and isinstance(node.args[1], Items) and node.args[1].kind == "set":
-        whole = region(node.args[0])
-        return _without(node.args[1].args) if whole and whole == region(Sym("R")) else None
+    if node.name in ("cap", "minus") and _about_one_thing(node.args):
+        whole, *others = [region(part) for part in node.args]
+        if whole is None or None in others or not all(map(_is_constant, [whole, *others])):
+            return None
+        return reduce(_common, [other if node.name == "cap" else _outside(other) for other in others], whole)
     return None
+
+
+def _about_one_thing(parts: tuple[Node, ...]) -> bool:
+    """Whether the relations among ``parts`` all say something about the same variable."""
+    return len({side for part in parts if isinstance(part, Rel) for side in part.args if is_name(side)}) <= 1
+
+
+def _is_constant(pieces: list[Piece]) -> bool:
+    return all(not end.symbols for piece in pieces for end in (piece.low, piece.high))
+
+
+def _common(first: list[Piece], second: list[Piece]) -> list[Piece]:
+    """What two sets with constant ends have in common."""
+    return list(filter(_is_not_empty, (_overlap(piece, other) for piece in first for other in second)))
+
+
+def _overlap(first: Piece, second: Piece) -> Piece:
+    low = max((first, second), key=lambda piece: (_value(piece.low), not piece.low_closed))
+    high = min((first, second), key=lambda piece: (_value(piece.high), piece.high_closed))
+    return Piece(low=low.low, high=high.high, low_closed=low.low_closed, high_closed=high.high_closed)
+
+
+def _outside(pieces: list[Piece]) -> list[Piece]:
+    """The real numbers that are not in a set with constant ends."""
+    low, closed, result = MINUS_INFINITY, False, []
+    for piece in merged(pieces):
+        result.append(Piece(low=low, high=piece.low, low_closed=closed, high_closed=not piece.low_closed))
+        low, closed = piece.high, not piece.high_closed
+    result.append(Piece(low=low, high=INFINITY, low_closed=closed, high_closed=False))
+    return list(filter(_is_not_empty, result))
 
 
 def _of_relation(node: Rel) -> list[Piece] | None:
@@ -161,7 +193,8 @@ def _of_single(sign: str, left: Node, right: Node) -> list[Piece] | None:
     if sign == "=":
         return [_point(right)]
     if sign == "!=":
-        return _without((right,))
+        point = [_point(right)]
+        return _outside(point) if _is_constant(point) else _around(right)
     if sign in ("<", "<="):
         return [Piece(low=MINUS_INFINITY, high=right, low_closed=False, high_closed=sign == "<=")]
     if sign in (">", ">="):
@@ -179,11 +212,9 @@ def _point(node: Node) -> Piece:
     return Piece(low=node, high=node, low_closed=True, high_closed=True)
 
 
-def _without(points: tuple[Node, ...]) -> list[Piece] | None:
-    """The real numbers without some of them."""
-    if not all(is_scalar(part) for part in points) or (len(points) > 1 and any(part.symbols for part in points)):
-        return None
-    ends = [MINUS_INFINITY, *(sorted(points, key=_value) if len(points) > 1 else points), INFINITY]
+def _around(node: Node) -> list[Piece]:
+    """The real numbers without one that depends on variables."""
+    ends = [MINUS_INFINITY, node, INFINITY]
     return [Piece(low=low, high=high, low_closed=False, high_closed=False) for low, high in pairwise(ends)]
 
 

@@ -6,6 +6,7 @@ from torl.problems.text import bare_answer
 
 WITHOUT_MEANING = re.compile(r"\\left(?![a-z])|\\right(?![a-z])|\\[!,;:]|\\ |\\q?quad\b|~|\\displaystyle\b|\\limits\b")
 WORDS = re.compile(r"\\(?:text|textbf|textit|textnormal|mathrm|mathbf|mbox|operatorname)\s*\{([^{}]*)\}")
+DOTS = re.compile(r"\\[lc]?dots[bcim]?(?![A-Za-z])|…")
 FRACTION = re.compile(r"\\[dtc]frac(?![a-z])")
 SHORT_FRACTION = re.compile(r"\\frac\s*(\d)\s*(\d)")
 SPELLINGS = str.maketrans({"−": "-", "–": "-", "，": ",", "∶": ":", "×": "*", "·": "*", "\u00a0": " ", "\u2009": " "})
@@ -16,6 +17,7 @@ def normal_text(answer: str) -> str:
     """``answer`` in its normal spelling. Two answers with the same one are equal; different ones may still be."""
     text = bare_answer(answer.translate(SPELLINGS)).replace(r"\$", "").replace("$", "")
     text = WORDS.sub(r" \1 ", WITHOUT_MEANING.sub(" ", text))
+    text = DOTS.sub("...", text)
     text = SHORT_FRACTION.sub(r"\\frac{\1}{\2}", FRACTION.sub(r"\\frac", text)).strip().rstrip(".")
     text = SPACE_BETWEEN_DIGITS.sub("\0", text)
     return "".join(text.split()).replace("\0", " ")

@@ -42,6 +42,7 @@ _TABLE = {
     "information": "bit bits=1; byte bytes=8",
     "temperature": "k kelvin=1",
     "amount": "mol mole moles=1",
+    "things": "cup cups=1; men=1; pcs pieces=1; yen=1; box boxes=1",
 }
 
 
@@ -51,7 +52,7 @@ def _measures() -> dict[str, Measure]:
         for entry in filter(None, map(str.strip, text.split(";"))):
             spellings, factor = entry.split("=")
             # a speed or gallon is comparable with its own spellings alone
-            own = f"{kind} {spellings}" if kind == "speed" or "gallon" in spellings else kind
+            own = f"{kind} {spellings}" if kind in ("speed", "things") or "gallon" in spellings else kind
             units = [spellings] if "per" in spellings else spellings.split()
             found |= dict.fromkeys(units, Measure(own, Fraction(factor)))
     return found
