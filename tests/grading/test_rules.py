@@ -106,6 +106,7 @@ NEAR_MISSES: dict[Rule, Pairs] = {
         ("3", r"3 \text{ million}"),
         (r"5 \text{ cm}", r"5 \text{ cm}^2"),
         (r"204 \text{ minutes}", "205"),
+        (r"\$20", "20 minutes"),
         (r"2\text{ km/h}", r"2\text{ km}"),
         ("8", r"8\pi"),
     ],
@@ -182,7 +183,13 @@ NEAR_MISSES: dict[Rule, Pairs] = {
         ("a < b < c", "a < c < b"),
         ("a < b < c", "a > b > c"),
     ],
-    Rule.BRACKETS: [("(3, 2)", "2, 3"), ("(3, 2)", r"\{3, 2\}"), ("[3, 4]", "3, 4"), ("(3, 2, 1)", "3, 2")],
+    Rule.BRACKETS: [
+        ("(3, 2)", "2, 3"),
+        ("(3, 2)", r"\{3, 2\}"),
+        ("[3, 4]", "3, 4"),
+        ("(2, 4)", "2, 4"),
+        ("(3, 2, 1)", "3, 2"),
+    ],
     Rule.VECTOR: [
         (r"\begin{pmatrix} 1 \\ 2 \end{pmatrix}", "(2, 1)"),
         ("(1,2)", "[1,2]"),

@@ -229,9 +229,17 @@ def _items(self: Comparison, gold: Node, answer: Node) -> bool | None:
         return self.matched(gold.args, answer.args)
     if gold.kind in UNORDERED or answer.kind in UNORDERED:
         kinds = {gold.kind, answer.kind}
-        tuples = kinds == {"list", "()"}
+        tuples = kinds == {"list", "()"} and not (_may_be_interval(gold) or _may_be_interval(answer))
         return tuples and self.needs(Rule.BRACKETS, lambda: self.in_order(gold.args, answer.args))
     return _tuples(self, gold, answer)
+
+
+def _may_be_interval(node: Items) -> bool:
+    """Whether a pair in round brackets rises, as the ends of an interval do."""
+    if node.kind != "()" or len(node.args) != 2 or any(not is_scalar(part) or part.symbols for part in node.args):
+        return False
+    low, high = (number(evaluate(part, {})) for part in node.args)
+    return bool(real(low) and real(high) and low.real < high.real)
 
 
 def _single(self: Comparison, gold: Node, answer: Node) -> bool | None:

@@ -245,12 +245,13 @@ class Parser:
         """A named function of variables, ``f(x)``: usual letters, or any letter before a sign of equality."""
         if not isinstance(name, Sym) or self.next.text != "(":
             return None
-        end = self.position + 2
-        while self.tokens[end].text == "," and self.tokens[end + 1].kind is Kind.LETTERS:
+        end = self.position + 1
+        while self.tokens[end].kind is Kind.LETTERS and self.tokens[end + 1].text == ",":
             end += 2
-        arguments = self.tokens[self.position + 1 : end : 2]
-        if any(token.kind is not Kind.LETTERS for token in arguments) or self.tokens[end].text != ")":
+        if self.tokens[end].kind is not Kind.LETTERS or self.tokens[end + 1].text != ")":
             return None
+        end += 1
+        arguments = self.tokens[self.position + 1 : end : 2]
         if name.name.split("_")[0] not in FUNCTION_NAMES and self.tokens[end + 1].text != "=":
             return None
         self.position = end + 1

@@ -46,7 +46,10 @@ class Rule(StrEnum):
     )
     ORDER = "any_order", "The order of a list or set does not matter; that of a tuple, vector or of named values does."
     ORDERING = "ordering", "a < b < c is the list a, b, c in that order."
-    BRACKETS = "without_brackets", "A tuple may stand without brackets, in its order."
+    BRACKETS = (
+        "without_brackets",
+        "A tuple may stand without brackets, in its order; not a rising pair, which may be an interval.",
+    )
     VECTOR = "vector_and_tuple", "A row, a column and a tuple of the same entries are equal."
     INTERVAL = (
         "set_by_condition",

@@ -42,6 +42,9 @@ DOUBLED = re.compile(
 )
 SHORT_FRACTION = re.compile(r"\\[dtc]?frac\s*(\d)\s*(\d)")
 HTML = ((re.compile(r"<sup>(.*?)</sup>"), r"^{\1}"), (re.compile(r"<sub>(.*?)</sub>"), r"_{\1}"))
+PRICE = re.compile(
+    r"(?:\\\$|US\$|\\textdollar(?![A-Za-z]))\s*(\d(?:[\d.]|,(?=\d{3})|\{,\})*)(?=\s*(?:$|[,;$]|and\b|\\text))"
+)
 THOUSANDS = re.compile(r"(?<=\d)\s*,\s*\\!\s*(?=\d{3})")
 SPACED_GROUP = re.compile(r"(?<=\d)\s*\{\s*,\s*\}\s*(?=\d{3})")
 NO_SPACE = re.compile(r"\\!|\\null|\\hfill")
@@ -100,7 +103,8 @@ def plain(answer: str) -> str:
     text = unicodedata.normalize("NFKC", answer.translate(TRANSLATED)).translate(TRANSLATED)
     for pattern, replacement in HTML:
         text = pattern.sub(replacement, text)
-    text = NO_SPACE.sub("", THOUSANDS.sub("{,}", CURRENCY.sub(" ", DOUBLED.sub(r"\\", text))))
+    text = THOUSANDS.sub("{,}", DOUBLED.sub(r"\\", text))
+    text = NO_SPACE.sub("", CURRENCY.sub(" ", PRICE.sub(r"\1 \\text{dollars}", text)))
     text = SPACED_GROUP.sub("{,}", text)
     text = SHORT_FRACTION.sub(r"\\frac{\1}{\2}", text)
     text = STRAY_DOT.sub("", MATH_MARKS.sub(" ", LAYOUT.sub(" ", text)))
