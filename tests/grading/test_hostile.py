@@ -22,6 +22,8 @@ DECIDED = {
     "exponent of an exponent": "1e999999999",
     "sets within sets": r"\{" * 300 + "1" + r"\}" * 300,
     "bars": "|" * 500,
+    "open ends": r"x_",
+    "an array without an end": r"\begin{array}{cc} 1 & 2",
 }
 
 

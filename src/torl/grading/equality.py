@@ -9,8 +9,10 @@ Differs from ToRL: undelimited reading accepts 8 for 8\pi there, and the argumen
 
 from dataclasses import dataclass
 
+from torl.grading import by_name, by_parts, by_value
 from torl.grading.answers import Reading, answer_text, readings
-from torl.grading.comparison import Comparison, may_rename, renamed
+from torl.grading.by_name import may_rename, renamed
+from torl.grading.comparison import Comparison
 from torl.grading.expressions import Node, Op, TooLargeError, UnreadError, Words
 from torl.grading.rules import Policy, Rule
 from torl.grading.scalars import as_decimal, is_scalar
@@ -20,6 +22,7 @@ from torl.grading.values import POINTS, evaluate, point
 
 QUICK_CHARACTERS = 200  # what is longer may take more than some hundredths of a second
 SOUND = Policy()
+STEPS = (*by_parts.SIGNS, *by_name.NAMES, *by_parts.PARTS, *by_name.RELATIONS, *by_value.STEPS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +131,7 @@ def _joined(rules: list[Rule]) -> str:
 
 def _rules_needed(gold: Node, answer: Node, policy: Policy, tolerance: float | None) -> list[Rule] | None:
     """The rules by which two answers are equal; None where they are not."""
-    comparison = Comparison(policy=policy, tolerance=tolerance)
+    comparison = Comparison(policy=policy, tolerance=tolerance, steps=STEPS)
     if comparison.same(gold, answer):
         return comparison.used
     names = may_rename(gold, answer) if policy.allows(Rule.RENAMED) else None

@@ -1,28 +1,15 @@
 """Tokens to an expression, by recursive descent. Everything must be read: what is left over makes the answer unread."""
 
-import re
 from collections.abc import Callable
 from fractions import Fraction
 
-from torl.grading.expressions import (
-    Const,
-    Items,
-    Node,
-    Num,
-    Op,
-    Rel,
-    Sym,
-    TooLargeError,
-    Unit,
-    UnreadError,
-    Words,
-    names,
-)
+from torl.grading.cursor import Cursor
+from torl.grading.expressions import Const, Items, Node, Num, Op, Rel, Sym, Unit, UnreadError, Words
+from torl.grading.letters import ORDINAL, SEPARATORS, split_words
 from torl.grading.spelling import Kind, Token
 from torl.grading.units import CHANGE_MEANING, DEGREE_WORDS, MULTIPLIERS, PERCENT_WORDS, UNIT_WORDS
 
 DEEPEST = 40  # groups within groups: each takes a dozen frames of Python's thousand
-MOST_DIGITS = 1000
 RELATIONS = {
     "=": "=", "<": "<", ">": ">", r"\le": "<=", r"\leq": "<=", r"\leqslant": "<=", r"\ge": ">=", r"\geq": ">=",
     r"\geqslant": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!=", r"\neq": "!=", r"\approx": "~", r"\simeq": "~",
@@ -36,80 +23,25 @@ SET_SIGNS = {
     r"\sqcup": "cup",
     r"\cap": "cap",
     r"\setminus": "minus",
+    r"\backslash": "minus",
 }
-SET_SIGNS |= {r"\backslash": "minus"}
 SUM_SIGNS = {"+": "add", "-": "sub", r"\pm": "pm", r"\mp": "mp"}
 TIMES = {"*", r"\cdot", r"\times", r"\ast"}
 OVER = {"/", r"\div"}
-SEPARATORS = {",": ",", ";": ";", "and": "and", "or": "or", "&": ","}
-QUANTIFIERS = {"for", "where", "with", "all", "any", "every", r"\forall"}
-SEPARATORS |= dict.fromkeys(QUANTIFIERS, "for")
 CLOSERS = {")", "]", "}", r"\}", r"\rangle", r"\rfloor", r"\rceil", r"\rvert", r"\mid", r"\\", r"\end", r"\colon"}
-SHORT_WORDS = {
-    "is",
-    "the",
-    "yes",
-    "no",
-    "not",
-    "for",
-    "all",
-    "any",
-    "if",
-    "are",
-    "of",
-    "to",
-    "in",
-    "on",
-    "by",
-    "we",
-    "so",
-}
-CONSTANTS = {"pi": r"\pi", "inf": r"\infty", "infty": r"\infty", "infinity": r"\infty", "oo": r"\infty"}
-PLAIN_FUNCTIONS = names(
-    "sin cos tan cot sec csc arcsin arccos arctan sinh cosh tanh log ln lg exp sqrt min max gcd lcm floor ceil"
-)
 LEADING = {"only", "exactly", "approximately", "approx", "the answer is", "only when", "only if"}
 INFINITE = {"infinitely many", "infinite", "infinity"}
-ORDINAL = {"st", "nd", "rd", "th"}
 FUNCTION_NAMES = frozenset("fghpqPQFGNST")
 DEGREE = {r"\circ", r"\degree"}
 
 
-class Parser:
+class Parser(Cursor):
     """Reads the tokens of one answer."""
 
     def __init__(self, tokens: list[Token], commands: dict[str, Callable[["Parser"], Node]]) -> None:
-        self.tokens, self.commands = _split_words(tokens), commands
-        self.position, self.depth = 0, 0
+        super().__init__(split_words(tokens))
+        self.commands, self.depth = commands, 0
         self.no_colon, self.in_bars = False, 0
-
-    @property
-    def next(self) -> Token:
-        """The token to be read."""
-        return self.tokens[self.position]
-
-    def take(self) -> Token:
-        """Read one token."""
-        token = self.tokens[self.position]
-        self.position += 1
-        return token
-
-    def accept(self, *texts: str) -> str | None:
-        """Read the next token if it is one of ``texts``."""
-        if self.next.kind in (Kind.SIGN, Kind.COMMAND) and self.next.text in texts:
-            return self.take().text
-        return None
-
-    def expect(self, *texts: str) -> str:
-        """Read one of ``texts``.
-
-        Raises:
-            UnreadError: something else comes next.
-        """
-        found = self.accept(*texts)
-        if found is None:
-            raise UnreadError(f"{self.next.text!r} instead of {' or '.join(texts)}")
-        return found
 
     def answer(self) -> Node:
         """The whole answer.
@@ -355,96 +287,6 @@ class Parser:
         if text in INFINITE:
             return Const("oo")
         return self.power() if text in LEADING and self.next.kind is not Kind.END else Words(text)
-
-    def number(self) -> Num:
-        """One number; the digits under a line behind it repeat for ever."""
-        text = self.take().text
-        if len(text) > MOST_DIGITS:
-            raise TooLargeError("too many digits")
-        mantissa, _, exponent = text.lower().partition("e")
-        whole, point, part = mantissa.partition(".")
-        power = int(exponent or 0)
-        if abs(power) > MOST_DIGITS:
-            raise TooLargeError("too large")
-        value = Fraction(int(whole + part), 10 ** len(part)) * Fraction(10) ** power
-        if point and not exponent and self.accept(r"\overline"):
-            return Num(value + self.repeating() / 10 ** len(part))
-        return Num(value, len(part) if point else None, power)
-
-    def repeating(self) -> Fraction:
-        """The value of digits that repeat behind the point."""
-        self.expect("{")
-        digits = self.take().text
-        self.expect("}")
-        if not digits.isdigit() or len(digits) > MOST_DIGITS:
-            raise UnreadError("a line over something else than digits")
-        return Fraction(int(digits), 10 ** len(digits) - 1)
-
-    def mixed_number(self) -> Node:
-        """A number; with a proper fraction of whole numbers behind it, their sum."""
-        number = self.number()
-        if number.places is not None:
-            return number
-        following = [token.text for token in self.tokens[self.position : self.position + 7]]
-        match = MIXED.match(" ".join(following))
-        if not match or (self.next.text.isdigit() and not self.next.spaced):
-            return number
-        above, below = int(match[1] or match[3]), int(match[2] or match[4])
-        if not 0 < above < below:
-            return number
-        self.position += 7 if match[1] else 3
-        return Num(number.value + Fraction(above, below))
-
-
-MIXED = re.compile(r"\\[dtc]?frac \{ (\d+) \} \{ (\d+) \}|(\d+) / (\d+)(?! \^)")
-
-
-def _split_words(tokens: list[Token]) -> list[Token]:
-    """``tokens`` with runs of letters as functions, units, words, separators or the symbols that are multiplied."""
-    result: list[Token] = []
-    for token in tokens:
-        if token.kind is Kind.TEXT:
-            result += _text_tokens(token)
-        elif token.kind is Kind.LETTERS:
-            result += _letter_tokens(token, result[-1] if result else None)
-        else:
-            result.append(token)
-    return result
-
-
-def _letter_tokens(token: Token, before: Token | None) -> list[Token]:
-    text = token.text
-    lower = text.casefold()
-    if text in PLAIN_FUNCTIONS:
-        return [Token(Kind.COMMAND, f"\\{text}", token.spaced)]
-    if lower in CONSTANTS:
-        return [Token(Kind.COMMAND, CONSTANTS[lower], token.spaced)]
-    if lower in SEPARATORS:
-        return [Token(Kind.TEXT, lower, token.spaced)]
-    if not text.isascii():
-        return [Token(Kind.TEXT, lower, token.spaced)]
-    if len(text) == 1:
-        return [token]
-    after_value = before is not None and (before.kind in (Kind.NUM, Kind.TEXT) or before.text in ("/", ")", "}"))
-    is_word = len(text) > 3 or lower in ORDINAL or (lower in SHORT_WORDS and not text.isupper())
-    if is_word or (after_value and lower in UNIT_WORDS):
-        return [Token(Kind.TEXT, lower, token.spaced)]
-    return [token._replace(text=letter) for letter in text]
-
-
-def _text_tokens(token: Token) -> list[Token]:
-    """The words of a text command: names of functions and single letters are mathematics, "and" and "or" separate."""
-    text = token.text.strip()
-    if text in PLAIN_FUNCTIONS:
-        return [Token(Kind.COMMAND, f"\\{text}", True)]
-    if (letter := re.fullmatch(r"\(?([A-Za-z])\)?", text)) and text not in UNIT_WORDS:
-        return [Token(Kind.LETTERS, letter[1], True)]
-    if re.fullmatch(r"\d+(?:\.\d+)?", text):
-        return [Token(Kind.NUM, text, True)]
-    if re.search(r"\d", text):
-        raise UnreadError("numbers within a text")
-    words = re.findall(r"[,;]|[^\s,;]+", text)
-    return [Token(Kind.TEXT, word.casefold(), True) for word in words]
 
 
 def _joined(parts: list[Node], signs: list[str | None]) -> Node:

@@ -5,6 +5,7 @@ Bounded work: what would be astronomically large is not computed but unread.
 
 import math
 import random
+import threading
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from functools import lru_cache, reduce
@@ -19,6 +20,9 @@ Value = Fraction | object
 
 MP = MPContext()
 MP.dps = 60
+ONE_AT_A_TIME = (
+    threading.Lock()
+)  # functions of mpmath raise the precision of ``MP`` for a while, and that of all threads
 TOLERANCE = MP.mpf(10) ** -40  # relative, far above the error of sixty digits and far below any real difference
 CANCELLED = MP.mpf(10) ** -5  # times the tolerance: far above sixty digits' error in a difference of usual numbers
 MOST_BITS = 20_000  # of an exact power
@@ -49,7 +53,8 @@ def evaluate(node: Node, variables: Mapping[str, Value]) -> Value:
         UnreadError: it has none.
     """
     try:
-        return _evaluate(node, variables)
+        with ONE_AT_A_TIME:
+            return _evaluate(node, variables)
     except UnreadError:
         raise
     except (ZeroDivisionError, OverflowError, ValueError, NoConvergence) as error:
@@ -215,6 +220,12 @@ def _function(function: Callable[[object], object]) -> Callable[[Value], Value]:
     return result
 
 
+def _logarithm(value: Value) -> Value:
+    if value == 0:
+        raise UnreadError("the logarithm of zero")
+    return MP.log(number(value))
+
+
 def _base(value: Value, base: Value) -> Value:
     """A number in a base stays apart from every other number: it is compared by its spelling alone."""
     raise UnreadError("a number in a base")
@@ -243,8 +254,8 @@ OPERATIONS: dict[str, Callable[..., Value]] = {
     "percent": lambda a: a,
     "degree": lambda a: a,
     "base": _base,
-    "ln": lambda a: MP.log(number(a)),
-    "lg": lambda a: MP.log(number(a)) / MP.log(10),
+    "ln": _logarithm,
+    "lg": lambda a: _logarithm(a) / MP.log(10),
     "exp": _function(MP.exp),
     **{
         name: _function(getattr(MP, name.replace("arc", "a")))
