@@ -63,7 +63,9 @@ def main() -> None:
             for pair in pairs:
                 grader(pair["gold"], pair["pred"])
             seconds[name] = min(seconds[name], time.perf_counter() - begin)
-    print(f"{'grader':38}{'agreement':>10}{'equal accepted':>16}{'unequal accepted':>18}{'answers/s':>11}{'ratio':>7}")
+    print(
+        f"{'grader':38}{'agreement':>10}{'equal accepted':>16}{'unequal accepted':>18}{'answers/s':>11}{'ours is':>9}"
+    )
     for name in GRADERS:
         table = Counter((bool(pair["label"]), verdict) for pair, verdict in zip(pairs, verdicts[name], strict=True))
         agreed = (table[True, True] + table[False, False]) / len(pairs)
@@ -71,7 +73,7 @@ def main() -> None:
         speed = len(pairs) / seconds[name]
         print(
             f"{name:38}{agreed:>10.1%}{f'{table[True, True]} of {equals}':>16}{f'{table[False, True]} of {others}':>18}"
-            f"{speed:>11.0f}{seconds[name] / seconds['ours']:>7.2f}"
+            f"{speed:>11.0f}{seconds[name] / seconds['ours']:>8.1f}x"
         )
 
 
