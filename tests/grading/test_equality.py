@@ -1,48 +1,52 @@
 """Which answers are equal, and by which rule; each rule also has pairs that it must not accept."""
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torl.grading.equality import LONGEST_ANSWER, equal, quick, readable
+from torl.grading.equality import by_reading, equal, explain, quick, readable
+from torl.grading.rules import Policy, Rule
+from torl.grading.spelling import LONGEST
 
 EQUAL = [
     ("5", "5", "same_text"),
-    ("1440", "1,440", "numbers"),
-    ("73", "073", "numbers"),
-    ("0.5", r"\frac{1}{2}", "numbers"),
-    ("10", r"10\%", "numbers"),
-    (r"62.5\%", r"\frac{5}{8}", "numbers"),
-    ("180.67", "180.6667", "numbers"),
-    (r"\frac{1}{12}", "0.083333", "numbers"),
+    ("1440", "1,440", "value"),
+    ("73", "073", "value"),
+    ("0.5", r"\frac{1}{2}", "value"),
+    ("10", r"10\%", "percent"),
+    (r"62.5\%", r"\frac{5}{8}", "percent"),
+    ("180.67", "180.6667", "rounded_gold"),
+    (r"\frac{1}{12}", "0.083333", "rounded_answer"),
     ("1000.99", "1000,99", "decimal_comma"),
     (r"\text{Evelyn}", "evelyn", "words"),
     ("line segment, circle", r"\text{line segment and circle}", "words"),
     ("p - q", "p-q", "same_text"),
     ("(3,4]", "(3, 4]", "same_text"),
-    (r"\sqrt{9800}", r"70\sqrt{2}", "algebra"),
-    (r"\frac{9}{5}", r"1\frac{4}{5}", "numbers"),
-    ("10^{3}", "1000", "algebra"),
-    ("x^2+2x+1", "(x+1)^2", "algebra"),
-    ("12.55", r"\frac{640}{51}", "numbers"),
+    (r"\sqrt{9800}", r"70\sqrt{2}", "value"),
+    (r"\frac{9}{5}", r"1\frac{4}{5}", "value"),
+    ("10^{3}", "1000", "value"),
+    ("x^2+2x+1", "(x+1)^2", "value"),
+    ("12.55", r"\frac{640}{51}", "rounded_gold"),
     ("3.14", r"\pi", "rounded_gold"),
-    ("1, 2, 3", r"\{3, 2, 1\}", "list"),
-    ("-2,-2", "a = -2, b = -2", "list"),
-    (r"(1,2),(3,\frac{1}{2})", "(3, 0.5), (1, 2)", "list"),
+    ("1, 2, 3", r"\{3, 2, 1\}", "any_order"),
+    ("-2,-2", "a = -2, b = -2", "named_value"),
+    (r"(1,2),(3,\frac{1}{2})", "(3, 0.5), (1, 2)", "any_order"),
     ("k=3", "3", None),
-    (r"m_{\max}=n^{2}-n-1", "n^2-n-1", "algebra"),
+    (r"m_{\max}=n^{2}-n-1", "n^2-n-1", "named_value"),
     (r"\frac{\pi}{6}", r"30^\circ", "degrees_and_radians"),
     (r"45^{\circ}", "45", None),
     (r"\begin{pmatrix} -7 \\ 16 \\ 5 \end{pmatrix}", "(-7,16,5)", "vector_and_tuple"),
     (r"\{x|-1 < x < 1\}", "(-1, 1)", "set_by_condition"),
     (r"\left\{x \;|\; x \geqslant 1 \right\}", r"[1, \infty)", "set_by_condition"),
-    (r"1 \pm \sqrt{19}", r"1 + \sqrt{19}, 1 - \sqrt{19}", "algebra"),
+    (r"1 \pm \sqrt{19}", r"1 + \sqrt{19}, 1 - \sqrt{19}", "plus_minus"),
     ("204", r"204 \text{ minutes}", None),
-    ("[7, +∞)", r"[7,\infty)", "algebra"),
+    ("[7, +∞)", r"[7,\infty)", "value"),
     (r"\frac{\pi}{2}", "90°", "degrees_and_radians"),
     ("x = 1,\ny = 2x", "x=1, y=2x", None),
-    (r"\frac{1}{3}", "0.333333...", "numbers"),
-    (r"\frac{ij}{10}\%", r"\frac{ji}{10}", "algebra"),
+    (r"\frac{1}{3}", "0.333333...", "rounded_answer"),
+    (r"\frac{ij}{10}\%", r"\frac{ji}{10}", "percent"),
 ]
 UNEQUAL = [
     ("8", r"8\pi"),
@@ -71,6 +75,17 @@ UNEQUAL = [
     ("40, 60, 10", r"40 \text{ a}, 50 \text{ b}, 20 \text{ c}"),
     ("5", ""),
     ("", ""),
+    ("2^{100}", "1267650600228229401496703205377"),
+    ("x+1", "x-1"),
+    (r"\sqrt{2}", "1.4142"),
+    (r"\text{Evelyn}", r"\text{Eve}"),
+    ("204_5", "204"),
+    ("100,000,000", r"100,000,000 \pi"),
+    ("-\x0crac{1}{6}", "-\x0crac{3}{2}"),
+    ("e^{-200}", "e^{-201}"),
+    ("(2,251,252)", "2251252"),
+    ("A", "B"),
+    (r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}", r"\begin{pmatrix} 1 & 2 \\ 3 & 5 \end{pmatrix}"),
 ]
 READABLE = [
     "5",
@@ -88,21 +103,91 @@ READABLE = [
     r"\left(i+j+\frac{ij}{100}\right)\%",
     r"\$5 x",
     "5 cm",
+    "2n - m",
+    r"0.\overline{5833}",
+    r"10^{\frac{\lg a}{a}}",
+    r"±($\frac {5}{13}$, $\frac {12}{13}$)",
 ]
 NOT_READABLE = [
     "",
     "①③",
-    "2n - m",
     "4:40 a.m.",
-    r"0.\overline{5833}",
     r"3 \mid n",
     r"0, 1, 2, \ldots, 45",
     r"\exists x \in \mathbb{R}, x^{2} < 0",
-    r"10^{\frac{\lg a}{a}}",
     "10.8666...",
-    r"±($\frac {5}{13}$, $\frac {12}{13}$)",
-    "1" * (LONGEST_ANSWER + 1),
+    "1" * (LONGEST + 1),
 ]
+
+
+FRAGMENTS = [
+    r"\frac",
+    "{1}",
+    "{2}",
+    "{",
+    "}",
+    "(",
+    ")",
+    "[",
+    "]",
+    r"\{",
+    r"\}",
+    r"\sqrt",
+    r"\pi",
+    "x",
+    "2",
+    "^",
+    "_",
+    "|",
+    r"\mid",
+    r"\left",
+    r"\begin{pmatrix}",
+    r"\end{pmatrix}",
+    r"\\",
+    "&",
+    r"\text{ cm}",
+    r"\text{ and }",
+    "or",
+    "for",
+    r"\pm",
+    "=",
+    "<",
+    r"\in",
+    r"\cup",
+    r"\circ",
+    r"\%",
+    "!",
+    ",",
+    ";",
+    ":",
+    r"\sum",
+    r"\sin",
+    r"\log",
+    r"\infty",
+    r"\boxed",
+    "$",
+    " ",
+    "th",
+    "and",
+    r"\lfloor",
+    r"\rfloor",
+]
+
+
+def operations(part: st.SearchStrategy[tuple[str, Fraction]]) -> st.SearchStrategy[tuple[str, Fraction]]:
+    """Sums, differences, products and squares of parts, as text and as value."""
+
+    def joined(sides: tuple[tuple[str, Fraction], tuple[str, Fraction]], sign: str) -> tuple[str, Fraction]:
+        (left, a), (right, b) = sides
+        return {
+            "+": (f"({left}+{right})", a + b),
+            "-": (f"({left}-{right})", a - b),
+            "*": (rf"{left} \cdot {right}", a * b),
+            "": (f"{left}{right}", a * b),
+            "^": (f"({left})^2", a * a),
+        }[sign]
+
+    return st.builds(joined, st.tuples(part, part), st.sampled_from(["+", "-", "*", "^", ""]))
 
 
 @pytest.mark.parametrize(("gold", "answer", "rule"), EQUAL)
@@ -126,6 +211,20 @@ def test_an_answer_with_a_value_is_readable(answer: str) -> None:
 @pytest.mark.parametrize("answer", NOT_READABLE)
 def test_a_string_that_is_only_copied_or_has_only_a_number_in_it_is_not_readable(answer: str) -> None:
     assert not readable(answer)
+
+
+def test_an_answer_within_the_stated_tolerance_is_equal_and_one_outside_is_not() -> None:
+    assert equal("4.2", "4.28", tolerance=0.1).correct
+    assert not equal("4.2", "4.31", tolerance=0.1).correct
+    assert not equal("4.2", "4.28").correct
+    assert equal("(1, 4.2)", "(1, 4.28)", tolerance=0.1).correct
+
+
+def test_the_explanation_says_what_was_read_and_which_rules_decided() -> None:
+    text = explain("1, 0.67", r"\{\frac{2}{3}, 1\}")
+    assert "verdict  equal by rounded_gold+any_order" in text
+    assert Rule.ORDER.sentence in text
+    assert "not read" in explain("1", r"\frac{1}{")
 
 
 @given(st.integers(-(10**9), 10**9), st.integers(-(10**9), 10**9))
@@ -157,3 +256,22 @@ def test_an_integer_survives_its_spellings(value: int, spelling: str) -> None:
 
 def test_an_endless_answer_is_not_read() -> None:
     assert equal("1", "(" * 10**5).rule == "too_long_to_read"
+
+
+@given(st.text("0123456789xyk+-*/^_=<>()[]{}|,;:.!%$&' \\\n", max_size=60))
+def test_no_string_of_signs_breaks_the_reader(text: str) -> None:
+    verdict = by_reading("5", text, Policy(), None)
+    assert verdict is None or verdict.correct in (True, False)
+
+
+@given(st.lists(st.sampled_from(FRAGMENTS), max_size=14).map("".join))
+def test_no_string_of_commands_breaks_the_reader(text: str) -> None:
+    verdict = by_reading("x", text, Policy(), None)
+    assert verdict is None or verdict.correct in (True, False)
+
+
+@given(st.recursive(st.integers(-9, 9).map(lambda n: (f"({n}+0)", Fraction(n))), operations, max_leaves=12))
+def test_arithmetic_is_what_exact_fractions_say(expression: tuple[str, Fraction]) -> None:
+    text, value = expression
+    assert quick(rf"\frac{{{value.numerator}}}{{{value.denominator}}}", text).correct
+    assert not quick(rf"\frac{{{value.numerator + 1}}}{{{value.denominator}}}", text).correct

@@ -14,10 +14,19 @@ import pytest
 
 from torl import killable
 from torl.errors import GraderError
-from torl.grading.pool import Grade, Grader
+from torl.grading.equality import QUICK_CHARACTERS
+from torl.grading.pool import Grade, Grader, Pair
+from torl.grading.rules import Policy
 
-HANG = ("10^{10^{10^{10}}}", "10^{10^{10^{9}}}")
-SLOW = ("x^2+2x+1", "(x+1)^2")
+HANG = (r"\int_{0}^{1} 10^{10^{10^{10}}} dx", r"\int_{0}^{1} 10^{10^{10^{9}}} dx")
+
+
+def integral(value: int) -> tuple[str, str]:
+    """An equal pair that needs math-verify, hence a process."""
+    return rf"\int_{{0}}^{{1}} {value} dx", str(value)
+
+
+SLOW = integral(5)
 
 
 @pytest.fixture
@@ -40,7 +49,7 @@ def test_numbers_need_no_process() -> None:
 
 
 def test_grades_come_in_the_order_of_the_pairs(grader: Grader) -> None:
-    pairs = [SLOW, ("1", "2"), ("x", "x+1"), ("3", "3")]
+    pairs = [SLOW, ("1", "2"), (r"\int_{0}^{1} 2 dx", "3"), ("3", "3")]
     assert [grade.correct for grade in grader.grade_many(pairs)] == [True, False, False, True]
 
 
@@ -56,7 +65,7 @@ def test_an_endless_comparison_is_undecided_and_the_next_one_works() -> None:
 
 
 def test_the_deadline_does_not_count_waiting_for_a_process() -> None:
-    pairs = [(f"x+{number}", f"{number}+x") for number in range(40)]
+    pairs = [integral(number) for number in range(1, 41)]
     with Grader(workers=1, deadline_s=5.0) as grader:
         assert all(grade.correct for grade in grader.grade_many(pairs))
 
@@ -66,9 +75,9 @@ def test_a_killed_process_is_undecided_and_replaced(grader: Grader) -> None:
     grader.grade_many([SLOW])
     for pid in children() - before:
         os.kill(int(pid), signal.SIGKILL)
-    dead, *_ = grader.grade_many([("x+1", "1+x")])
+    dead, *_ = grader.grade_many([integral(6)])
     assert (dead.correct, dead.rule) == (None, "grader_crashed")
-    assert grader.grade_many([("x+1", "1+x")])[0].correct
+    assert grader.grade_many([integral(6)])[0].correct
 
 
 def test_a_decided_pair_is_not_computed_again(grader: Grader) -> None:
@@ -83,7 +92,7 @@ def test_the_process_outlives_short_threads_and_event_loops(grader: Grader) -> N
     before = children()
 
     async def grade(number: int) -> None:
-        grades = await asyncio.gather(grader.grade(f"y+{number}", f"{number}+y"), grader.grade("2", "3"))
+        grades = await asyncio.gather(grader.grade(*integral(number + 1)), grader.grade("2", "3"))
         results.extend(grade.correct for grade in grades)
 
     for number in range(3):
@@ -97,14 +106,14 @@ def test_the_process_outlives_short_threads_and_event_loops(grader: Grader) -> N
 
 def test_whether_answers_have_a_value_is_asked_with_a_deadline_too() -> None:
     with Grader(workers=1, deadline_s=30.0) as grader:
-        assert grader.readable_many(["x+1", "2n - m", "5"]) == [True, False, True]
+        assert grader.readable_many(["x+1", "①③", SLOW[0]]) == [True, False, True]
         grader.deadline_s = 1.0
-        assert grader.readable_many([r"\binom{99999999}{4999999}"]) == [None]
+        assert grader.readable_many([r"\int_{0}^{1} x dx + \binom{99999999}{4999999}"]) == [None]
 
 
 def test_the_event_loop_goes_on_while_a_process_computes(grader: Grader) -> None:
     async def run() -> int:
-        task = asyncio.create_task(grader.grade("x+7", "7+x"))
+        task = asyncio.create_task(grader.grade(*SLOW))
         ticks = 0
         while not task.done():
             await asyncio.sleep(0.01)
@@ -115,17 +124,26 @@ def test_the_event_loop_goes_on_while_a_process_computes(grader: Grader) -> None
     assert asyncio.run(run()) > 5
 
 
+def test_the_policy_and_the_tolerance_are_those_of_the_process_too() -> None:
+    long = "0" * QUICK_CHARACTERS  # so that a process decides
+    with Grader(workers=1, policy=Policy.from_names(["any_order"])) as grader:
+        order, near, far = grader.grade_many(
+            [("1, 2", f"{long}2, 1"), Pair("4.2", f"{long}4.25", 0.1), ("4.2", f"{long}4.25")]
+        )
+    assert [order.correct, near.correct, far.correct] == [False, True, False]
+
+
 def test_nothing_is_left_after_closing() -> None:
     before = children()
     with Grader(workers=2) as grader:
-        grader.grade_many([SLOW, ("a+b", "b+a")])
+        grader.grade_many([SLOW, integral(6)])
     assert children() == before
 
 
 def test_processes_end_with_an_owner_that_is_killed() -> None:
     code = (
         "import os, time\nfrom torl.grading import Grader\ngrader = Grader(workers=1)\n"
-        "grader.grade_many([('x+1', '1+x')])\nprint('ready', flush=True)\n"
+        f"grader.grade_many([{SLOW!r}])\nprint('ready', flush=True)\n"
         f"grader.grade_many([{HANG!r}])"
     )
     owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)

@@ -31,6 +31,15 @@ def test_answers_are_parsed_and_compared_in_order_by_several_workers() -> None:
         assert grader.parse([]) == []
 
 
+def test_which_of_two_answers_is_rounded_does_not_matter() -> None:
+    with KillableGrader() as grader:
+        assert grader.same([("12.55", r"\frac{640}{51}"), (r"\frac{640}{51}", "12.55"), ("12.55", "12.56")]) == [
+            True,
+            True,
+            False,
+        ]
+
+
 def test_an_answer_on_which_the_grader_hangs_is_lost_alone() -> None:
     hang = "\\binom{99999999}{4999999}"
     with KillableGrader(timeout_s=1.0) as grader:

@@ -1,4 +1,9 @@
-"""Command line: ``check FILE`` compares the grader with labelled pairs (JSONL of gold, pred, label)."""
+"""Command line of the grader.
+
+``check FILE`` compares it with labelled pairs (JSONL of gold, pred, label, and tolerance where a pair has one), ``explain`` says
+of one pair what was read and which rules decided, and ``rates FILE...`` grades stored responses as the release would, beside the
+verdicts that they were stored with.
+"""
 
 import argparse
 import sys
@@ -9,7 +14,10 @@ from typing import Any
 
 from torl.errors import DataError, TorlError
 from torl.files import read_jsonl
-from torl.grading.pool import Grade, Grader
+from torl.grading.equality import explain
+from torl.grading.pool import Grade, Grader, Method, Pair
+from torl.grading.rates import rates_of, read_responses
+from torl.grading.rules import Policy
 
 FIELDS = ("gold", "pred", "label")
 SHOWN_CHARACTERS = 60
@@ -50,25 +58,58 @@ def read_pairs(path: str) -> list[dict[str, Any]]:
     return pairs
 
 
+def check(options: argparse.Namespace) -> str:
+    """The report on a file of labelled pairs."""
+    pairs = read_pairs(options.file)
+    with Grader(
+        workers=options.workers, method=Method(options.method), policy=Policy.from_names(options.without)
+    ) as grader:
+        grader.start()
+        begin = time.perf_counter()
+        grades = grader.grade_many([Pair(pair["gold"], pair["pred"], pair.get("tolerance")) for pair in pairs])
+        return report(pairs, grades, time.perf_counter() - begin)
+
+
+def rates(options: argparse.Namespace) -> str:
+    """The table of both graders' rates over stored responses."""
+    responses = [response for path in options.files for response in read_responses(path)]
+    with Grader(workers=options.workers, method=Method.RELEASE) as grader:
+        return rates_of(responses, grader).table()
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line."""
-    parser = argparse.ArgumentParser(prog="python -m torl.grading", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    check = commands.add_parser("check", help="agreement with labelled pairs")
-    check.add_argument("file", help="JSONL with gold, pred and label (1 equal, 0 unequal)")
-    check.add_argument("--workers", type=int, default=1, help="grading processes (default: %(default)s)")
-    arguments = parser.parse_args(argv)
     try:
-        pairs = read_pairs(arguments.file)
-        with Grader(workers=arguments.workers) as grader:
-            begin = time.perf_counter()
-            grades = grader.grade_many([(pair["gold"], pair["pred"]) for pair in pairs])
-            seconds = time.perf_counter() - begin
+        options = _parser().parse_args(argv)
+        text = options.run(options)
     except TorlError as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
-    sys.stdout.write(report(pairs, grades, seconds) + "\n")
+    sys.stdout.write(text + "\n")
     return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m torl.grading", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    checking = commands.add_parser("check", help="agreement with labelled pairs")
+    checking.add_argument("file", help="JSONL with gold, pred and label (1 equal, 0 unequal)")
+    checking.add_argument("--method", choices=list(Method), default=Method.SOUND, help="whose grader (%(default)s)")
+    checking.set_defaults(run=check)
+    explaining = commands.add_parser("explain", help="what was read of one pair, and which rules decided")
+    explaining.add_argument("gold")
+    explaining.add_argument("answer")
+    explaining.set_defaults(
+        run=lambda options: explain(options.gold, options.answer, policy=Policy.from_names(options.without))
+    )
+    rating = commands.add_parser("rates", help="accuracy of stored responses as the release would grade them")
+    rating.add_argument("files", nargs="+", help="trajectory or evaluation rows, parquet or JSONL")
+    rating.set_defaults(run=rates)
+    for command in (checking, explaining):
+        command.add_argument("--without", nargs="*", default=[], metavar="RULE", help="rules to switch off")
+    for command in (checking, rating):
+        command.add_argument("--workers", type=int, default=1, help="grading processes (%(default)s)")
+    return parser
 
 
 if __name__ == "__main__":

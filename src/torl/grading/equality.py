@@ -1,26 +1,28 @@
-r"""Whether an answer equals the gold answer, and which rule decided.
+r"""Whether an answer equals the gold answer, and which rules decided.
 
-The cheap rules come first and need no computer algebra: the same text, plain numbers (compared exactly), lists of plain
-numbers, words. What they leave open is read by math-verify with delimiters around it and compared in the order
-``verify(gold, answer)``; where either side cannot be read, the texts decide.
-
-Policy, conservative: a decimal is its exact value; an answer may be more exact than a gold answer of at least two
-decimal places; "10 %" is 10 or 0.1; degrees are not mixed with radians unless one side has a degree sign and the other
-has \pi; the order of a list does not matter, the order of a tuple does.
+The same text is equal. Else both answers are read as a whole and compared part by part by value, under the rules of
+``torl.grading.rules``. What cannot be read that way is read by math-verify, with delimiters around it and in the order
+``verify(gold, answer)``; where either side is not read by that either, the texts decide.
 
 Differs from ToRL: undelimited reading accepts 8 for 8\pi there, and the arguments of verify are swapped.
 """
 
-import re
 from dataclasses import dataclass
 
-from torl.grading.numbers import Number, read_decimal_comma, read_number
+from torl.grading import by_name, by_parts, by_value
+from torl.grading.answers import Reading, answer_text, readings
+from torl.grading.by_name import may_rename, renamed
+from torl.grading.comparison import Comparison
+from torl.grading.expressions import Node, Op, TooLargeError, UnreadError, Words
+from torl.grading.rules import Policy, Rule
+from torl.grading.scalars import as_decimal, is_scalar
+from torl.grading.spelling import CIRCLED, DOTS, LONGEST
 from torl.grading.text import normal_text, words_of
+from torl.grading.values import POINTS, evaluate, point
 
-ROUNDED_GOLD_PLACES = 2  # a gold decimal of fewer places is taken as exact
-ROUNDED_ANSWER_PLACES = 6  # an answer rounded to so many places is taken for the exact gold
-DOTS = re.compile(r"\.\.\W*$")  # the decimal goes on, nobody knows how
-LONGEST_ANSWER = 10_000  # characters; a longer "answer" is compared as text only
+QUICK_CHARACTERS = 200  # what is longer may take more than some hundredths of a second
+SOUND = Policy()
+STEPS = (*by_parts.SIGNS, *by_name.NAMES, *by_parts.PARTS, *by_name.RELATIONS, *by_value.STEPS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,15 +31,30 @@ class Verdict:
 
     correct: bool
     rule: str
+    """``same_text``, ``value``, the rules of ``Rule`` that were needed joined with ``+``, or what else decided."""
 
 
-def equal(gold: str, answer: str) -> Verdict:
-    """Compare in this process. May take for ever on adversarial input: use a ``Grader`` for a model's answers."""
-    verdict = quick(gold, answer)
+def equal(gold: str, answer: str, *, policy: Policy = SOUND, tolerance: float | None = None) -> Verdict:
+    """Compare in this process. May take for ever on adversarial input: use a ``Grader`` for a model's answers.
+
+    Args:
+        tolerance: the largest difference of numbers that is still equal, where the problem states one (OlympiadBench).
+    """
+    gold, answer = answer_text(gold), answer_text(answer)
+    verdict = by_text(gold, answer) or by_reading(gold, answer, policy, tolerance)
     if verdict is None:
         from torl.grading.symbolic import compare
 
         verdict = compare(gold, answer)
+    return verdict
+
+
+def quick(gold: str, answer: str, *, policy: Policy = SOUND, tolerance: float | None = None) -> Verdict | None:
+    """The verdict on short answers, in bounded time; None where they are long or need math-verify."""
+    gold, answer = answer_text(gold), answer_text(answer)
+    verdict = by_text(gold, answer)
+    if verdict is None and max(len(gold), len(answer)) <= QUICK_CHARACTERS:
+        verdict = by_reading(gold, answer, policy, tolerance)
     return verdict
 
 
@@ -46,49 +63,102 @@ def readable(answer: str) -> bool:
 
     An answer without one is compared as text. May take for ever, as ``equal``: ask a ``Grader`` about unknown answers.
     """
-    text = normal_text(answer)
-    if len(text) > LONGEST_ANSWER:
+    if len(answer) > LONGEST or CIRCLED.search(answer) or DOTS.search(answer):
         return False
-    if read_number(text):
-        return not DOTS.search(answer)
-    from torl.grading.symbolic import reads
+    try:
+        found = readings(answer, Policy(without=frozenset({Rule.SENTENCE})))
+    except UnreadError:
+        from torl.grading.symbolic import reads
 
-    return reads(answer)
+        return reads(answer)
+    return any(_has_value(reading.node) for reading in found)
 
 
-def quick(gold: str, answer: str) -> Verdict | None:
-    """The verdict of the cheap rules; None where they cannot decide."""
+def explain(gold: str, answer: str, *, policy: Policy = SOUND, tolerance: float | None = None) -> str:
+    """What each side was read as, the verdict and the rules that decided, as lines of text for a person.
+
+    May take for ever, as ``equal``.
+    """
+    verdict = equal(gold, answer, policy=policy, tolerance=tolerance)
+    lines = [f"{name:8} {text!r}: {_read_as(text, policy)}" for name, text in (("gold", gold), ("answer", answer))]
+    lines.append(f"verdict  {'equal' if verdict.correct else 'not equal'} by {verdict.rule}")
+    lines += [f"         {rule}: {Rule(rule).sentence}" for rule in verdict.rule.split("+") if rule in set(Rule)]
+    return "\n".join(lines)
+
+
+def by_text(gold: str, answer: str) -> Verdict | None:
+    """The verdict where the texts alone decide."""
     left, right = normal_text(gold), normal_text(answer)
     if left == right:
         return Verdict(correct=bool(left), rule="same_text")
-    if len(left) > LONGEST_ANSWER or len(right) > LONGEST_ANSWER:
+    if not left or not right:
+        return Verdict(correct=False, rule="empty")
+    if len(left) > LONGEST or len(right) > LONGEST:
         return Verdict(correct=False, rule="too_long_to_read")
-    first, second = read_number(left), read_number(right)
-    if first and second:
-        return Verdict(correct=same_number(first, second), rule="numbers")
-    if first or second:
-        return _decimal_comma(first, second, left, right)
     if (words := words_of(gold)) and words == words_of(answer):
         return Verdict(correct=True, rule="words")
     return None
 
 
-def same_number(gold: Number, answer: Number) -> bool:
-    """Whether two plain numbers are equal under the policy of this module."""
-    if gold.value == answer.value:
-        return True
-    if gold.percent != answer.percent:
-        gold, answer = gold.share, answer.share
-        if gold.value == answer.value:
+def by_reading(gold: str, answer: str, policy: Policy, tolerance: float | None) -> Verdict | None:
+    """The verdict on what both sides say; None where one of them is not read or has no value."""
+    try:
+        golds, answers = readings(gold, policy), readings(answer, policy)
+        for left, right in ((left, right) for left in golds for right in answers):
+            if _commas_differ(left, right):
+                continue
+            rules = _rules_needed(left.node, right.node, policy, tolerance)
+            if rules is not None:
+                return Verdict(correct=True, rule=_joined([*left.rules, *right.rules, *rules]))
+    except TooLargeError:
+        return Verdict(correct=False, rule="too_large")
+    except UnreadError:
+        return None
+    return Verdict(correct=False, rule=_joined([*golds[0].rules, *answers[0].rules]))
+
+
+def _commas_differ(left: Reading, right: Reading) -> bool:
+    """Whether a comma is read as a decimal point while the other side is no decimal with a point."""
+    for one, other in ((left, right), (right, left)):
+        if Rule.DECIMAL_COMMA in one.rules and (Rule.DECIMAL_COMMA in other.rules or not as_decimal(other.node)):
             return True
-    return answer.rounds_to(gold, least_places=ROUNDED_GOLD_PLACES) or gold.rounds_to(
-        answer, least_places=ROUNDED_ANSWER_PLACES
-    )
+    return False
 
 
-def _decimal_comma(first: Number | None, second: Number | None, left: str, right: str) -> Verdict | None:
-    """Accept ``1000,99`` for ``1000.99``; decides nothing else."""
-    point, comma = (first, read_decimal_comma(right)) if first else (second, read_decimal_comma(left))
-    if point and comma and point.places and point.value == comma.value:
-        return Verdict(correct=True, rule="decimal_comma")
+def _joined(rules: list[Rule]) -> str:
+    return "+".join(dict.fromkeys(rules)) or "value"
+
+
+def _rules_needed(gold: Node, answer: Node, policy: Policy, tolerance: float | None) -> list[Rule] | None:
+    """The rules by which two answers are equal; None where they are not."""
+    comparison = Comparison(policy=policy, tolerance=tolerance, steps=STEPS)
+    if comparison.same(gold, answer):
+        return comparison.used
+    names = may_rename(gold, answer) if policy.allows(Rule.RENAMED) else None
+    if names and comparison.same(gold, renamed(answer, *names)):
+        return [*comparison.used, Rule.RENAMED]
     return None
+
+
+def _has_value(node: Node) -> bool:
+    if isinstance(node, Words):
+        return False
+    if not is_scalar(node) or (isinstance(node, Op) and node.name == "ratio"):
+        return bool(node.args) and all(map(_has_value, node.args))
+    return any(_has_value_at(node, index, integers) for index in range(POINTS) for integers in (True, False))
+
+
+def _has_value_at(node: Node, index: int, integers: bool) -> bool:
+    try:
+        evaluate(node, point(node.symbols, index, integers=integers))
+    except UnreadError:
+        return False
+    return True
+
+
+def _read_as(answer: str, policy: Policy) -> str:
+    try:
+        found = readings(answer, policy)
+    except UnreadError as error:
+        return f"not read ({error})"
+    return " or ".join(repr(reading.node) for reading in found)

@@ -12,10 +12,12 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
+from enum import StrEnum
 from types import TracebackType
-from typing import Self
+from typing import Any, NamedTuple, Self
 
 from torl.grading.equality import quick
+from torl.grading.rules import Policy
 from torl.killable import Children, Reply, Trouble
 
 DEADLINE_S = 10.0
@@ -35,6 +37,24 @@ class Grade:
     """Time that the comparison took; 0.0 from the cache."""
 
 
+class Method(StrEnum):
+    """Whose grader decides."""
+
+    SOUND = "sound"
+    """``torl.grading.equality`` under a policy."""
+    RELEASE = "release"
+    """The release's own, see ``torl.grading.release``."""
+
+
+class Pair(NamedTuple):
+    """What is compared."""
+
+    gold: str
+    answer: str
+    tolerance: float | None = None
+    """The largest difference that the problem allows (OlympiadBench); None where it states none."""
+
+
 @dataclass
 class Grader:
     """Compares answers with gold answers. Processes start when the first pair needs one."""
@@ -43,9 +63,13 @@ class Grader:
     """Processes at most."""
     deadline_s: float = field(default=DEADLINE_S, kw_only=True)
     """Seconds for one comparison, counted from when a process begins it."""
+    policy: Policy = field(default_factory=Policy, kw_only=True)
+    """Which rules apply."""
+    method: Method = field(default=Method.SOUND, kw_only=True)
+    """Whose grader decides; the release's has no rules and no tolerance."""
 
     def __post_init__(self) -> None:
-        self._cache: OrderedDict[tuple[str, str], Grade] = OrderedDict()
+        self._cache: OrderedDict[Pair, Grade] = OrderedDict()
         self._lock = threading.Lock()
         self._children = Children("torl.grading.worker", workers=self.workers)
 
@@ -57,26 +81,37 @@ class Grader:
     ) -> None:
         self.close()
 
-    async def grade(self, gold: str, answer: str) -> Grade:
+    def start(self) -> None:
+        """Start the processes now instead of with the first question that needs one.
+
+        Raises:
+            GraderError: they cannot be started.
+        """
+        for reply in [self._ask("readable", "x") for _ in range(self.workers)]:
+            reply.result()
+
+    async def grade(self, gold: str, answer: str, *, tolerance: float | None = None) -> Grade:
         """Grade one answer without blocking the event loop.
 
         Raises:
             GraderError: the grading process cannot be started at all.
         """
-        known = self._known(gold, answer)
+        pair = Pair(gold, answer, tolerance)
+        known = self._known(pair)
         if known is not None:
             return known
-        return self._judge(gold, answer, await asyncio.wrap_future(self._ask("equal", gold, answer)))
+        return self._judge(pair, await asyncio.wrap_future(self._ask(*self._question(pair))))
 
-    def grade_many(self, pairs: Sequence[tuple[str, str]]) -> list[Grade]:
-        """Grade pairs of (gold, answer), in their order.
+    def grade_many(self, pairs: Sequence[tuple[str, str] | Pair]) -> list[Grade]:
+        """Grade pairs of (gold, answer), with a tolerance or without, in their order.
 
         Raises:
             GraderError: the grading process cannot be started at all.
         """
-        grades = [self._known(*pair) or self._ask("equal", *pair) for pair in pairs]
+        pairs = [Pair(*pair) for pair in pairs]
+        grades = [self._known(pair) or self._ask(*self._question(pair)) for pair in pairs]
         return [
-            grade if isinstance(grade, Grade) else self._judge(*pair, grade.result())
+            grade if isinstance(grade, Grade) else self._judge(pair, grade.result())
             for pair, grade in zip(pairs, grades, strict=True)
         ]
 
@@ -93,30 +128,35 @@ class Grader:
         """End the processes."""
         self._children.close()
 
-    def _ask(self, *question: str) -> Future[Reply]:
+    def _ask(self, *question: Any) -> Future[Reply]:
         return self._children.ask(question, deadline_s=self.deadline_s)
 
-    def _known(self, gold: str, answer: str) -> Grade | None:
-        """From the cache or by the cheap rules."""
+    def _question(self, pair: Pair) -> tuple[Any, ...]:
+        if self.method is Method.RELEASE:
+            return ("release", pair.gold, pair.answer)
+        return ("equal", pair.gold, pair.answer, sorted(self.policy.without), pair.tolerance)
+
+    def _known(self, pair: Pair) -> Grade | None:
+        """From the cache or by what is decided at once."""
         with self._lock:
-            cached = self._cache.get((gold, answer))
-        if cached is not None:
+            cached = self._cache.get(pair)
+        if cached is not None or self.method is Method.RELEASE:
             return cached
         begin = time.perf_counter()
-        verdict = quick(gold, answer)
+        verdict = quick(pair.gold, pair.answer, policy=self.policy, tolerance=pair.tolerance)
         if verdict is None:
             return None
         return Grade(correct=verdict.correct, rule=verdict.rule, seconds=time.perf_counter() - begin)
 
-    def _judge(self, gold: str, answer: str, reply: Reply) -> Grade:
+    def _judge(self, pair: Pair, reply: Reply) -> Grade:
         if reply.trouble is not None:
             return Grade(correct=None, rule=TROUBLE_RULES[reply.trouble], seconds=reply.seconds)
         correct, rule = reply.value
-        self._remember(gold, answer, Grade(correct=correct, rule=rule, seconds=0.0))
+        self._remember(pair, Grade(correct=correct, rule=rule, seconds=0.0))
         return Grade(correct=correct, rule=rule, seconds=reply.seconds)
 
-    def _remember(self, gold: str, answer: str, grade: Grade) -> None:
+    def _remember(self, pair: Pair, grade: Grade) -> None:
         with self._lock:
-            self._cache[gold, answer] = grade
+            self._cache[pair] = grade
             if len(self._cache) > CACHE_ENTRIES:
                 self._cache.popitem(last=False)

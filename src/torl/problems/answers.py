@@ -59,5 +59,7 @@ class KillableGrader:
         return [readable is True for readable in self._grader.readable_many(answers)]
 
     def same(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
-        """See ``AnswerGrader``; a pair on which the grader hangs or dies gives ``False``."""
-        return [grade.correct is True for grade in self._grader.grade_many(pairs)]
+        """See ``AnswerGrader``, whichever of the two is the gold; a pair on which the grader hangs or dies gives ``False``."""
+        turned = [(second, first) for first, second in pairs]
+        grades = self._grader.grade_many([*pairs, *turned])
+        return [True in (one.correct, other.correct) for one, other in zip(grades, grades[len(pairs) :], strict=False)]
