@@ -6,7 +6,7 @@ parsed.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol, Self
 
 from torl.grading import Grader
@@ -14,6 +14,11 @@ from torl.grading import Grader
 TIMEOUT_S = 5.0
 """Seconds for one answer; the slowest of 30,000 real ones that parse takes about half a second."""
 
+KNOWN_ANSWERS = 200_000
+"""Verdicts on answers that are remembered, a few tens of MB."""
+
+_FRACTION = re.compile(r"\\frac(?![a-zA-Z])")
+_OPERATOR = re.compile(r"(?<=[\w)}])\s*[+=](?=\s*[\w(\\])")
 _PLAIN_NUMBER = re.compile(
     r"(?:[-+0-9.,:/\s(){}^]|\\(?:[dt]?frac|sqrt|pi|cdot|times|left|right|circ|infty)(?![a-zA-Z])|\\[,!])*"
 )
@@ -36,6 +41,40 @@ def is_plain_number(answer: str) -> bool:
     """Whether ``answer`` holds only digits, arithmetic, roots and pi with closed braces: parsed at once, never slow."""
     plain = _PLAIN_NUMBER.fullmatch(answer) and _DIGIT.search(answer) and not _NOT_SURE.search(answer)
     return bool(plain) and answer.count("{") == answer.count("}")
+
+
+class AnswerJudge:
+    """Says which answers the grader cannot use, asking it once about each."""
+
+    def __init__(self, grader: AnswerGrader) -> None:
+        self._grader = grader
+        self._known: dict[str, str | None] = {}
+
+    def unusable(self, answers: Iterable[str]) -> dict[str, str]:
+        """Why each answer that is no good is so: without a value, or not equal to itself in another spelling."""
+        asked = {answer for answer in answers if not is_plain_number(answer)}
+        unknown = sorted(asked - self._known.keys())
+        if len(self._known) + len(unknown) > KNOWN_ANSWERS:
+            self._known.clear()
+            unknown = sorted(asked)
+        readable = self._grader.parse(unknown)
+        parsed = [answer for answer, good in zip(unknown, readable, strict=True) if good]
+        equal = self._grader.same([(answer, respelled(answer)) for answer in parsed])
+        self._known |= dict.fromkeys(parsed)
+        for answer in set(unknown) - set(parsed):
+            self._known[answer] = f"no value in {answer[:80]!r}"
+        for answer, good in zip(parsed, equal, strict=True):
+            if not good:
+                self._known[answer] = f"{answer[:80]!r} is not equal to {respelled(answer)[:80]!r}"
+        return {answer: detail for answer in asked if (detail := self._known[answer]) is not None}
+
+
+def respelled(answer: str) -> str:
+    r"""``answer`` as another writer would put it: displayed fractions, growing brackets, wider blanks, in dollars."""
+    answer = _FRACTION.sub(r"\\dfrac", answer)
+    if answer.count("(") == answer.count(")") and "\\left" not in answer and "\\right" not in answer:
+        answer = answer.replace("(", "\\left( ").replace(")", " \\right)")
+    return f"$ {_OPERATOR.sub(lambda match: f' {match[0]} ', answer)} $" if "$" not in answer else answer
 
 
 class KillableGrader:
