@@ -57,7 +57,7 @@ class DataConfig(Section):
     minimum_score: float | None = None
     """Keep problems with at least this learning impact (the release: 0.6)."""
     count: Positive | None = None
-    """Keep this many problems (the paper: 28,740), or at most this many of those that minimum_score or the band keeps; no effect on 'all'."""
+    """Keep this many problems (the paper: 28,740), or at most so many of those that minimum_score or the band keeps."""
     keep_overlap: bool = False
     """Keep problems that also occur in a benchmark; the paper does not say what it did."""
 
@@ -109,6 +109,8 @@ class TrainConfig(Section):
 
     steps: Positive
     """Optimizer steps; one step is one batch of rollouts and one update."""
+    epochs: Positive | None = None
+    """Whole passes over the selected problems, in place of `steps`, which follows once it is known how many there are."""
     prompts_per_step: Positive
     """Problems in a batch."""
     responses_per_prompt: Annotated[int, Field(ge=2)]
@@ -243,8 +245,35 @@ class RunConfig(Section):
 
     @property
     def evaluated_steps(self) -> list[int]:
-        """Steps whose policy is exported and evaluated, in order: 0, each multiple of ``evaluation.every``, and the last."""
+        """Steps whose policy is exported and evaluated, in order: 0, each multiple of ``evaluation.every``, and the last.
+
+        Only 0 where epochs are counted: the last step is not known before the problems are selected.
+        """
+        if self.train.epochs:
+            return [0]
         return sorted({*range(0, self.train.steps + 1, self.evaluation.every), self.train.steps})
+
+    @property
+    def kept_steps(self) -> list[int]:
+        """Steps whose weights are kept, in order: those that are evaluated, and the last."""
+        return sorted({*self.evaluated_steps, self.train.steps})
+
+    def for_problems(self, problems: int) -> Self:
+        """This configuration with the number of steps that ``train.epochs`` passes over so many problems take.
+
+        Raises:
+            ValueError: one batch needs more problems than there are.
+        """
+        if self.train.epochs is None:
+            return self
+        steps = self.train.epochs * (problems // self.train.prompts_per_step)
+        if not steps:
+            raise ValueError(
+                f"train.epochs is {self.train.epochs}, but {problems} problems make no batch of train.prompts_per_step "
+                f"{self.train.prompts_per_step}; lower that, or select more problems"
+            )
+        train = self.train.model_copy(update={"steps": steps, "save_every": min(self.train.save_every, steps)})
+        return self.model_copy(update={"train": train})
 
 
 class Settings(Section):

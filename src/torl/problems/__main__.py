@@ -63,6 +63,9 @@ def _filter(options: argparse.Namespace) -> str:
 def _check(files: list[Path], benchmarks: list[Path], workers: int, work: Path) -> list[Path]:
     """The checked shards of ``files``, one a worker process."""
     shards = [work / f"shard{number}.parquet" for number in range(1, workers + 1)]
+    if workers == 1:
+        check_shard(files, benchmarks, shard=1, shards=1, out=shards[0])
+        return shards
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         jobs = [
             pool.submit(check_shard, files, benchmarks, shard=number, shards=workers, out=out)

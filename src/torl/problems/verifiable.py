@@ -17,6 +17,9 @@ MAX_CHARACTERS = 20_000
 """Characters of a text above which it is too long for any prompt budget and no other rule looks at it."""
 
 
+MAX_ANSWER_CHARACTERS = 1_000
+"""Characters of an answer above which it is no value; the longest real ones that parse have about 300."""
+
 _CONTROL = re.compile(
     r"[\x00-\x07\x08\x0e-\x1f\x7f\ufffd]"
     r"|\x0c(?:rac|loor|orall|box|lat|rown)|\x0b(?:ec|arphi|dots|artheta|ee)"
@@ -204,6 +207,8 @@ def first_reason(problem: Problem) -> tuple[DropReason, str] | None:
     """The first rule that ``problem`` breaks with its detail, or ``None`` when text and answer are sound."""
     if len(problem.text) > MAX_CHARACTERS:
         return DropReason.TOO_LONG, f"{len(problem.text)} characters, at most {MAX_CHARACTERS}"
+    if len(problem.answer) > MAX_ANSWER_CHARACTERS:
+        return DropReason.UNPARSED_ANSWER, f"{len(problem.answer)} characters, at most {MAX_ANSWER_CHARACTERS}"
     for reason, rule in RULES:
         detail = rule(problem)
         if detail is not None:
