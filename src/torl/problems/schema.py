@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from torl.errors import DataError
 from torl.files import atomic_path
-from torl.problems.text import text_key
+from torl.problems.text import problem_key
 
 ROWS_A_GROUP = 5_000
 """Rows held in memory at once while a file is written or read."""
@@ -38,7 +38,7 @@ class Problem:
     """A question with its gold answer."""
 
     id: str
-    """Hash of the text without layout: the same problem has the same id in every source."""
+    """Hash of the text without layout and punctuation: the same problem has the same id in every source."""
     source: str
     """Name of the entry of ``config/sources.yaml``, or of the benchmark."""
     subset: str
@@ -57,7 +57,7 @@ class Problem:
 
 def problem_id(text: str) -> str:
     """16 hexadecimal digits that depend on the normalised ``text`` alone."""
-    return hashlib.sha256(text_key(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return hashlib.sha256(problem_key(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def write_problems(path: Path | str, problems: Iterable[Problem]) -> int:

@@ -23,6 +23,7 @@ BAND_WIDTH = 3
 SHINGLE_TOKENS = 3
 NEAR = 0.6
 """Similarity from which problems with the same numbers and the same answer are nearly the same."""
+PAIRS_AT_ONCE = 100_000
 SIGNATURE_BYTES = 4 * PERMUTATIONS
 _SEED = 42
 
@@ -101,10 +102,11 @@ def near_pairs(signatures_R_P: np.ndarray, block_R: np.ndarray, *, minimum: floa
         block_R: hash of what two rows must have in common to be compared at all.
     """
     candidates = [_neighbours(_mix(key_R ^ block_R)) for key_R in bands(signatures_R_P)]
-    pairs_N_2 = np.unique(np.concatenate(candidates), axis=0) if candidates else np.empty((0, 2), dtype=np.int64)
+    pair_N = np.unique(np.concatenate(candidates))
     similar: list[Pair] = []
-    for start in range(0, len(pairs_N_2), 100_000):
-        first_N, second_N = pairs_N_2[start : start + 100_000].T
+    for start in range(0, len(pair_N), PAIRS_AT_ONCE):
+        part_N = pair_N[start : start + PAIRS_AT_ONCE]
+        first_N, second_N = part_N >> 32, part_N & 0xFFFFFFFF
         share_N = (signatures_R_P[first_N] == signatures_R_P[second_N]).mean(axis=1)
         same_N = (share_N >= minimum) & (block_R[first_N] == block_R[second_N])
         similar += map(Pair, first_N[same_N].tolist(), second_N[same_N].tolist(), share_N[same_N].tolist())
@@ -112,15 +114,15 @@ def near_pairs(signatures_R_P: np.ndarray, block_R: np.ndarray, *, minimum: floa
 
 
 def _neighbours(key_R: np.ndarray) -> np.ndarray:
-    """Pairs of rows with one key, ``(pairs, 2)``: each row with the first and with the previous one of its key."""
+    """Pairs of rows with one key, the smaller row in the upper half of an int64: each row with the first and the one
+    before it of its key.
+    """
     order_R = np.argsort(key_R, kind="stable")
     sorted_R = key_R[order_R]
     starts_R = np.r_[True, sorted_R[1:] != sorted_R[:-1]] if len(key_R) else np.zeros(0, dtype=bool)
     later = np.flatnonzero(~starts_R)
     first = np.flatnonzero(starts_R)[np.cumsum(starts_R)[later] - 1]
-    return np.concatenate(
-        [np.stack([order_R[first], order_R[later]], 1), np.stack([order_R[later - 1], order_R[later]], 1)]
-    )
+    return np.concatenate([order_R[first] << 32 | order_R[later], order_R[later - 1] << 32 | order_R[later]])
 
 
 def _mix(value_R: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ LAYOUT = re.compile(
 """What only places or sizes: blanks, dollars, ``\\left``, thin spaces."""
 OTHER_FRACTIONS = re.compile(r"\\[dt]frac(?![a-zA-Z])")
 _DRAWING = re.compile(r"\[asy\].*?(?:\[/asy\]|\Z)|```asy\b.*?(?:```|\Z)", re.DOTALL)
+_NO_MEANING = re.compile(r"\\?[{}_]|[:;?\"…。，？]|(?<!\d)[.,]|[.,](?!\d)")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _TEXT_GROUP = re.compile(r"\\(?:text|mbox|textnormal|mathrm|textbf|mathbf)\s*\{([^{}]*)\}")
 _UNITS = re.compile(r"\^\{?\\circ\}?|\\(?:degree|deg)\b|°|\\?%|\\\$")
@@ -27,9 +28,14 @@ _NUMBER_FRACTION = re.compile(r"([+-]?)\\frac\{(\d+)\}\{(\d+)\}")
 
 
 def text_key(text: str) -> str:
-    """``text`` without layout: two problems with one key are the same problem. Operators and digits all count."""
+    """``text`` without layout; operators, brackets, punctuation and digits all count."""
     text = unicodedata.normalize("NFKC", text).casefold()
     return LAYOUT.sub("", OTHER_FRACTIONS.sub(r"\\frac", text))
+
+
+def problem_key(text: str) -> str:
+    """``text_key`` without braces and punctuation: ``2^{3}`` and ``2^3`` are alike, ``1.5`` and ``15`` are not."""
+    return _NO_MEANING.sub("", text_key(text))
 
 
 def letters_and_digits(text: str) -> str:

@@ -18,7 +18,7 @@ MAX_CHARACTERS = 20_000
 
 
 MAX_ANSWER_CHARACTERS = 1_000
-"""Characters of an answer above which it is no value; the longest real ones that parse have about 300."""
+"""Characters of an answer above which it is no value; the longest values among 72,000 real ones have about 400."""
 
 _CONTROL = re.compile(
     r"[\x00-\x07\x08\x0e-\x1f\x7f\ufffd]"
