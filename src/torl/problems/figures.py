@@ -44,20 +44,31 @@ _NAMES = re.compile(rf"\b(?:in the (?:\w+ )?{_NOUN}|the {_NOUN} shows?)\b", re.I
 _SHADED = re.compile(r"\bshaded\b", re.IGNORECASE)
 
 _ONLY_IN_FIGURE = re.compile(
-    r"\b(?:shaded|dashed|dotted|arrows?|asterisk|marked|numbered|labell?ed|boards?|spinner|dartboard|pattern|lattice|path|"
-    r"tiles?|blocks?|cards?|cells?|graphs? of|curve|vacant|colou?red|dark|gr[ae]y|folded|cut along)\b|\?\"",
+    r"\b(?:dashed|dotted|arrows?|asterisk|marked|numbered|labell?ed|boards?|spinner|dartboard|pattern|lattice|path|"
+    r"tiles?|blocks?|cards?|cells?|graphs? of|curve|vacant|colou?red|dark|gr[ae]y|folded|cut along|charts?|stacked)\b|\?\"",
     re.IGNORECASE,
 )
+_SHADING = re.compile(r"\b(?:un)?shaded\b|\bshading\b", re.IGNORECASE)
+_SHADING_IN_WORDS = re.compile(r"\b(?:inside|outside|between|not covered|overlap|common to|remaining)\b", re.IGNORECASE)
 _POINTS = re.compile(r"(?<![A-Za-z\\])[A-Z]{1,6}(?![a-z])")
+_SHAPES = re.compile(
+    r"\b(?:(?:semi|quarter[- ]?)?circles?|squares?|rectangles?|triangles?|hexagons?|pentagons?|octagons?|cubes?|spheres?|"
+    r"cones?|cylinders?|prisms?|pyramids?|polygons?|arcs?|diagonals?|radius|radii|diameters?|chords?|trapezoids?|"
+    r"parallelograms?|rhombus|sectors?)\b",
+    re.IGNORECASE,
+)
 _GIVEN = re.compile(
-    r"\d|\b(?:midpoints?|perpendicular|parallel|tangent|bisect\w*|diameter|cent(?:er|re)|congruent|equilateral|isosceles|"
-    r"square|rectangle|inscribed|circumscribed|right(?:-angled)?|trapezoid|parallelogram|collinear)\b|\\perp|\\parallel",
+    r"\d+|=|\b(?:midpoints?|perpendicular|parallel|tangent|bisect\w*|diameter|cent(?:er|re)d?|congruent|identical|equilateral|"
+    r"isosceles|square|rectangle|cube|regular|inscribed|circumscribed|right(?:-angled)?|trapezoid|parallelogram|collinear)\b"
+    r"|\\perp|\\parallel",
     re.IGNORECASE,
 )
 DESCRIBED_POINTS = 3
 """Labelled points from which a text can describe its figure."""
+DESCRIBED_SHAPES = 3
+"""Shapes and their parts from which it can do so without labels."""
 DESCRIBED_GIVENS = 3
-"""Numbers (digits) and relations from which it does."""
+"""Numbers, equations and relations from which it does."""
 
 
 def missing_figure(text: str) -> str | None:
@@ -92,8 +103,9 @@ def _is_ornament(text: str) -> bool:
 
 
 def _is_described(text: str) -> bool:
-    """Whether ``text`` names points and what is given of them, and nothing that only a figure can show."""
-    if _ONLY_IN_FIGURE.search(text):
+    """Whether ``text`` names points or shapes and what is given of them, and nothing that only a figure can show."""
+    if _ONLY_IN_FIGURE.search(text) or (_SHADING.search(text) and not _SHADING_IN_WORDS.search(text)):
         return False
     points = set("".join(_POINTS.findall(text)))
-    return len(points) >= DESCRIBED_POINTS and len(_GIVEN.findall(text)) >= DESCRIBED_GIVENS
+    named = len(points) >= DESCRIBED_POINTS or len(_SHAPES.findall(text)) >= DESCRIBED_SHAPES
+    return named and len(_GIVEN.findall(text)) >= DESCRIBED_GIVENS
