@@ -69,6 +69,8 @@ DESCRIBED_SHAPES = 3
 """Shapes and their parts from which it can do so without labels."""
 DESCRIBED_GIVENS = 3
 """Numbers, equations and relations from which it does."""
+ORNAMENT_GIVENS = 2
+"""The same where no word of the text points at the image."""
 
 
 def missing_figure(text: str) -> str | None:
@@ -95,11 +97,8 @@ def _image_of(text: str) -> str | None:
 
 def _is_ornament(text: str) -> bool:
     """Whether a text without its image says what is given, and names nothing that only a figure can show."""
-    return (
-        len(_GIVEN.findall(text)) >= DESCRIBED_GIVENS
-        and not _ONLY_IN_FIGURE.search(text)
-        and not _ANY_SIGN.search(text)
-    )
+    names = _ONLY_IN_FIGURE.search(text) or _ANY_SIGN.search(text)
+    return not names and len(_GIVEN.findall(text)) >= ORNAMENT_GIVENS
 
 
 def _is_described(text: str) -> bool:
