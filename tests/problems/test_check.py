@@ -17,16 +17,16 @@ def check(rows: Sequence[Problem], grader: FakeGrader | None = None) -> list[Dro
 
 
 def test_an_answer_that_the_grader_cannot_parse_is_dropped_and_each_is_asked_once() -> None:
-    rows = [problem(), *(problem(f"Find $f_{n}$.", answer) for n, answer in enumerate(["x", "x", "?y"]))]
+    rows = [problem(), *(problem(f"Find $f_{n}$.", answer) for n, answer in enumerate(["\\max x", "\\max x", "?y"]))]
     grader = FakeGrader(unparsed=["?y"])
     assert check(rows, grader) == [None, None, None, DropReason.UNPARSED_ANSWER]
-    assert sorted(grader.asked) == ["?y", "x"]
+    assert sorted(grader.asked) == ["?y", "\\max x"]
 
 
 def test_an_answer_that_is_not_equal_to_itself_in_another_spelling_is_dropped() -> None:
-    [row] = Checker([], FakeGrader(odd=["x+1"])).check([problem("Find $f$.", "x+1")])
+    [row] = Checker([], FakeGrader(odd=["\\max x+1"])).check([problem("Find $f$.", "\\max x+1")])
     assert row.reason is DropReason.UNPARSED_ANSWER
-    assert row.detail == "'x+1' is not equal to '$ x + 1 $'"
+    assert row.detail == "'\\\\max x+1' is not equal to '$ \\\\max x + 1 $'"
 
 
 def test_ids_are_those_of_the_text_whatever_the_file_says(tmp_path: Path) -> None:
