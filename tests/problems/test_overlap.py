@@ -73,6 +73,11 @@ def test_nearly_the_same_words_are_a_hit_where_numbers_or_answer_are_the_same(
     assert bool(kinds(text, answer=answer, benchmark=SHORT)) is found
 
 
+def test_without_numbers_a_sibling_that_differs_in_a_word_is_no_overlap() -> None:
+    text = "Determine the number of ways to arrange the letters of the word {}."
+    assert kinds(text.format("TEPEE"), answer="20", benchmark=text.format("ELLIPSE")) == []
+
+
 def test_a_hit_has_its_similarity() -> None:
     [[hit]] = hits([problem(SHORT.replace("750", "7500"), "19")], [problem(SHORT, "19", source="amc")])
     assert hit.kind is OverlapKind.NEAR

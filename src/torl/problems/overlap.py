@@ -143,14 +143,14 @@ class BenchmarkIndex:
 def _kind(prints: Prints, other: Prints, similarity: float, share_gram: bool) -> OverlapKind | None:
     """How two problems overlap that are not exactly the same."""
     same_numbers = prints.numbers == other.numbers
+    some_numbers = same_numbers and bool(prints.numbers)  # without any, a sibling may differ in a name or a word
     same_answer = bool(prints.answer) and prints.answer == other.answer
-    if share_gram and _contains(prints, other, same_numbers, same_answer):
+    if share_gram and _contains(prints, other, some_numbers, same_answer):
         return OverlapKind.NGRAM
-    least = {
-        (True, True): NEAR,
-        (True, False): NEAR_WITH_NUMBERS,
-        (False, True): NEAR_IDENTICAL,
-    }.get((same_numbers, same_answer))
+    if same_answer:
+        least = NEAR if same_numbers else NEAR_IDENTICAL
+    else:
+        least = NEAR_WITH_NUMBERS if some_numbers else None
     return OverlapKind.NEAR if least is not None and similarity >= least else None
 
 
