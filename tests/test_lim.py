@@ -15,7 +15,6 @@ from torl.lim import (
     scores_by_problem,
     select,
     select_lim,
-    select_random,
 )
 from torl.problems.readers import ReadCounts, read_file
 
@@ -116,17 +115,6 @@ def test_malformed_scores_are_data_errors(tmp_path: Path, content: str) -> None:
         read_scores(tmp_path / "s.json")
     with pytest.raises(DataError, match="run the probe experiment"):
         read_scores(tmp_path / "none.json")
-
-
-def test_a_random_selection_depends_on_the_seed_alone_and_keeps_the_order() -> None:
-    pool = [problem(f"What is {n}?", str(n)) for n in range(50)]
-    first = select_random(pool, count=10, seed=1)
-    assert first == select_random(pool, count=10, seed=1)
-    assert first != select_random(pool, count=10, seed=2)
-    assert [int(row.answer) for row in first] == sorted(int(row.answer) for row in first)
-    assert len({row.id for row in first}) == 10
-    with pytest.raises(DataError, match="the pool has 50"):
-        select_random(pool, count=51, seed=1)
 
 
 def test_the_published_scores_reproduce_the_released_selection(shared_data: Path) -> None:

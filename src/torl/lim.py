@@ -107,7 +107,7 @@ def read_scores(path: Path | str) -> list[Score]:
         return [Score(row["prompt"], problem_id(row["prompt"]), float(row["score"])) for row in _json_rows(path)]
     except FileNotFoundError as error:
         raise DataError(
-            f"{path} does not exist; run the probe experiment, or set data.lim_scores to a score file."
+            f"{path} does not exist; run the probe experiment, or set data.scores to a score file."
         ) from error
     except (ValueError, TypeError, KeyError, zstandard.ZstdError) as error:
         raise DataError(
@@ -145,18 +145,6 @@ def select_lim(
         )
     chosen = set(select(scored, minimum=minimum, count=count))
     return [problem for problem in pool if problem.id in chosen]
-
-
-def select_random(pool: Sequence[Problem], *, count: int, seed: int) -> list[Problem]:
-    """``count`` problems of ``pool`` drawn without replacement, in the order of the pool; the control for LIM.
-
-    Raises:
-        DataError: ``count`` is not between 1 and the size of the pool.
-    """
-    if not 1 <= count <= len(pool):
-        raise DataError(f"count is {count}, but the pool has {len(pool)} problems; ask for 1 to {len(pool)}.")
-    chosen = np.sort(np.random.default_rng(seed).permutation(len(pool))[:count])
-    return [pool[index] for index in chosen]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -23,7 +23,18 @@ def test_every_experiment_is_accepted_at_every_scale(scale: str, experiment: str
     config = resolve(load_settings({"scale": scale}, CONFIG), experiment, CONFIG)
     assert (config.scale, config.experiment) == (scale, experiment)
     assert config.evaluated_steps[0] == 0
-    assert config.evaluated_steps[-1] == config.train.steps
+    assert config.evaluated_steps[-1] == (0 if config.train.epochs else config.train.steps)
+    assert config.kept_steps[-1] == config.train.steps
+
+
+def test_epochs_become_steps_when_the_number_of_problems_is_known() -> None:
+    config = overridden(train={"epochs": 3, "prompts_per_step": 8}).for_problems(2_005)
+    assert config.train.steps == 3 * 250
+    assert config.evaluated_steps == [0]
+    assert config.kept_steps == [0, 750]
+    assert overridden().for_problems(2_005) == overridden()
+    with pytest.raises(ValueError, match="7 problems make no batch of train.prompts_per_step 8"):
+        overridden(train={"epochs": 3, "prompts_per_step": 8}).for_problems(7)
 
 
 def test_the_shipped_config_file_holds_the_defaults() -> None:
@@ -44,6 +55,7 @@ def test_the_shipped_config_file_holds_the_defaults() -> None:
         ({"evaluation": {"every": 15}}, ["evaluation.every 15", "save_every 10"]),
         ({"evaluation": {"samples": 4}}, ["temperature 0", "samples"]),
         ({"data": {"selection": "lim", "count": None}}, ["lim", "minimum_score", "count"]),
+        ({"data": {"pass_rate_band": [0.9, 0.1]}}, ["pass_rate_band [0.9, 0.1]", "lower rate first"]),
         ({"compute": {"platform": "cuda"}}, ["cuda", "vllm"]),
         ({"compute": {"nodes": 2}}, ["compute.nodes is 2", "sandbox.url"]),
     ],

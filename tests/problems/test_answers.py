@@ -5,7 +5,7 @@ import pytest
 from torl import killable
 from torl.errors import GraderError
 from torl.grading.equality import readable
-from torl.problems.answers import KillableGrader, is_plain_number
+from torl.problems.answers import AnswerJudge, KillableGrader, is_plain_number, is_simple_value, respelled
 from torl.problems.readers import ReadCounts, read_file
 
 
@@ -22,6 +22,50 @@ def test_plain_numbers_need_no_parser(answer: str) -> None:
 )
 def test_letters_towers_open_braces_and_answers_without_digits_go_to_the_parser(answer: str) -> None:
     assert not is_plain_number(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "x^2 - x - 1",
+        "(-\\infty, 2) \\cup [3, 4)",
+        "\\{1,4,5\\}",
+        "12 \\text{ cm}",
+        "x = \\frac{1}{2}",
+        "3 \\text{ or } 5",
+        "\\$4.50",
+        "\\begin{pmatrix} -4/9 \\\\ 1/9 \\end{pmatrix}",
+        "-1 < x \\leq 2",
+        "3(\\log 2 + \\log 3)",
+        "44\\%",
+    ],
+)
+def test_simple_values_need_no_parser(answer: str) -> None:
+    assert is_simple_value(answer)
+    assert readable(answer)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["10^{10^{10}}", "2^{99999}", "\\frac{1}{2", "\\text{Friday}", "", "=2", "\\binom{99999999}{4999999}", "20!!!!"],
+)
+def test_what_may_be_slow_or_no_value_is_not_simple(answer: str) -> None:
+    assert not is_simple_value(answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "other"),
+    [("\\frac{1}{2}", "$ \\dfrac{1}{2} $"), ("(1,2)", "$ \\left( 1,2 \\right) $"), ("x+1", "$ x + 1 $"), ("$1", "$1")],
+)
+def test_an_answer_is_respelled_as_another_writer_would(answer: str, other: str) -> None:
+    assert respelled(answer) == other
+
+
+def test_real_answers_are_equal_to_themselves_in_another_spelling() -> None:
+    with KillableGrader() as grader:
+        judge = AnswerJudge(grader)
+        odd = ["\\max x", "①③", "\\binom{50}{19}\\cdot 8", "136.\\overline{1}"]
+        assert set(judge.unusable(odd)) == {"\\max x", "①③", "136.\\overline{1}"}
 
 
 def test_answers_are_parsed_and_compared_in_order_by_several_workers() -> None:
@@ -68,6 +112,8 @@ def test_a_worker_that_does_not_start_is_a_grader_error(monkeypatch: pytest.Monk
 def test_real_plain_numbers_are_parsed(shared_data: Path) -> None:
     file = shared_data / "sources/fastcurl_train_L3.parquet"
     problems = read_file(file, reader="verl", source="s", counts=ReadCounts())
-    plain = sorted({row.answer for row in problems if is_plain_number(row.answer) and not row.answer.isdigit()})[::20]
-    assert len(plain) > 50
-    assert [answer for answer in plain if not readable(answer)] == []
+    answers = {row.answer for row in problems if not row.answer.isdigit()}
+    plain = sorted(filter(is_plain_number, answers))[::20]
+    simple = sorted(filter(is_simple_value, answers - set(plain)))[::10]
+    assert min(len(plain), len(simple)) > 50
+    assert [answer for answer in plain + simple if not readable(answer)] == []

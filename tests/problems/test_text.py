@@ -7,6 +7,7 @@ from torl.problems.text import (
     bare_answer,
     last_box,
     letters_and_digits,
+    problem_key,
     text_key,
     without_drawings,
     without_instruction,
@@ -22,6 +23,27 @@ def test_layout_does_not_make_a_problem_another_one() -> None:
 @pytest.mark.parametrize(("first", "second"), [("x+1", "x-1"), ("$2^3$", "$23$"), ("a < b", "a > b"), ("1.5", "15")])
 def test_operators_and_digits_make_a_problem_another_one(first: str, second: str) -> None:
     assert text_key(first) != text_key(second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Sum $\\frac{n}{n^{4}+4}$.", "Sum $\\frac{n}{n^4+4}$"),
+        ("Let $a$, $b$ and $c$ be; find it?", "Let $a,$ $b,$ and $c$ be find it."),
+        ("What is it: ____.", "What is it \\_\\_?"),
+    ],
+)
+def test_braces_and_punctuation_do_not_make_a_problem_another_one(first: str, second: str) -> None:
+    assert text_key(first) != text_key(second)
+    assert problem_key(first) == problem_key(second)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [("1.5", "15"), ("x+1", "x-1"), ("(1,2)", "(12)"), ("a(b+c)", "ab+c"), ("n!", "n"), ("x<y", "x>y")],
+)
+def test_numbers_brackets_and_operators_make_a_problem_another_one(first: str, second: str) -> None:
+    assert problem_key(first) != problem_key(second)
 
 
 def test_arrow_commands_are_not_layout() -> None:

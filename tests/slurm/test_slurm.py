@@ -24,7 +24,7 @@ SMALL_MACHINE = [
     "runtime=20",
     "slurm_partition=everything",
     "--set-threads",
-    "filter_problems=2",
+    "check_problems=2",
 ]
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from tests.conftest import PROJECT
 from torl.config import RunConfig, load_settings, resolve
-from torl.training.launch import run_dir_for, run_fingerprint, training_environment
+from torl.errors import TrainerError
+from torl.training.launch import run_dir_for, run_fingerprint, sized, training_cost, training_environment
 
 CONFIG = PROJECT / "config"
 
@@ -71,3 +72,16 @@ def test_on_cpus_no_device_is_named(tmp_path: Path) -> None:
 def test_on_cpus_no_compiler_is_needed(tmp_path: Path) -> None:
     assert training_environment(config("demo"), tmp_path, {})["TORCHDYNAMO_DISABLE"] == "1"
     assert "TORCHDYNAMO_DISABLE" not in training_environment(config("torl-1.5b"), tmp_path, {})
+
+
+def test_the_cost_of_a_run_is_said_in_responses_passes_and_tokens() -> None:
+    probe = sized(config(experiment="probe", train={"epochs": 2, "prompts_per_step": 10}), 105)
+    assert probe.train.steps == 20
+    assert training_cost(probe, 105) == (
+        "probe: 20 steps of 10 problems x 8 responses = 1,600 responses, 1.9 passes over 105 problems, at most 192,000 tokens"
+    )
+
+
+def test_a_run_by_epochs_over_less_than_a_batch_is_refused_with_the_cure() -> None:
+    with pytest.raises(TrainerError, match=r"3 problems make no batch of train\.prompts_per_step 8; lower that"):
+        sized(config(experiment="probe"), 3)

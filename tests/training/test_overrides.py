@@ -63,7 +63,7 @@ def test_paths_with_spaces_and_equals_signs_arrive_whole(tmp_path: Path, tiny_mo
 
 def test_the_checkpoints_that_are_evaluated_are_kept_whatever_else_is_removed(tmp_path: Path, tiny_model: Path) -> None:
     config, verl = compose("demo", "torl", tmp_path, tiny_model)
-    assert list(verl.trainer.torl_kept_steps) == config.evaluated_steps
+    assert list(verl.trainer.torl_kept_steps) == config.kept_steps
     assert "hf_model" in verl.actor_rollout_ref.actor.checkpoint.save_contents
 
 

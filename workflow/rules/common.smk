@@ -40,6 +40,7 @@ REFERENCE = RUNS["torl"]  # its data and model settings are those of the scale
 PARTS = {
     "training": ["seed", "model", "data", "rollout", "reward", "train"],
     "evaluation": ["seed", "rollout", "evaluation"],
+    "sampling": ["seed", "rollout"],
 }
 REPORTS = {"report": SETTINGS.experiments} | {
     f"report_{name}": list(dict.fromkeys(["torl", name])) for name in EXPERIMENTS
@@ -49,7 +50,7 @@ REPORTS = {"report": SETTINGS.experiments} | {
 wildcard_constraints:
     experiment="|".join(EXPERIMENTS),
     report="|".join(REPORTS),
-    selection="[a-z]+",
+    selection="[a-z_]+",
     source="[a-z0-9_]+",
     benchmark="[a-z0-9_]+",
     step=r"\d+",
@@ -103,20 +104,25 @@ def selection_options(wildcards):
     )
     if data.selection == "all":
         return ""
+    if data.selection == "pass_rate":
+        band = " ".join(map(str, data.pass_rate_band))
+        return option("--band", band) + option("--limit", data.count)
     if data.minimum_score is None:
         return option("--count", data.count)
     return option("--minimum", data.minimum_score) + option("--limit", data.count)
 
 
 def score_files(wildcards):
-    """Learning-impact scores, where the selection needs them: published ones, or those of the probe run."""
-    if wildcards.selection != "lim":
+    """What the selection ranks problems by: a published file, or what the workflow makes with the model."""
+    made = {"lim": "scores.parquet", "pass_rate": "pass_rates.parquet"}
+    if wildcards.selection not in made:
         return []
-    published = REFERENCE.data.scores
+    data = REFERENCE.data
+    published = data.scores if wildcards.selection == "lim" else data.pass_rates
     return (
         [f"{SETTINGS.data_dir}/{published}"]
         if published
-        else [f"{RESULTS}/problems/scores.parquet"]
+        else [f"{RESULTS}/problems/{made[wildcards.selection]}"]
     )
 
 

@@ -42,14 +42,22 @@ class DataConfig(Section):
     """Names in config/sources.yaml that the pool is made of."""
     generate: Positive | None = None
     """Problems to generate from each generated source; null for sources that are read."""
-    selection: Literal["lim", "random", "all"]
-    """How the pool becomes the training set: learning impact, a random subset, or all of it."""
+    overlap_with: list[str] = []
+    """Names in config/sources.yaml of benchmarks that problems are compared with, besides those that are evaluated."""
+    selection: Literal["lim", "pass_rate", "random", "all"]
+    """How the pool becomes the training set: learning impact, a band of pass rates, a random subset, or all of it."""
     scores: str | None = None
     """File of published learning-impact scores, relative to data_dir; null takes those of the experiment `probe`."""
+    pass_rates: str | None = None
+    """File of passes and samples of each problem, or of graded responses, relative to data_dir; null samples the base."""
+    pass_rate_samples: Positive = 8
+    """Responses of the base model to each problem of the pool, from which its pass rate is taken."""
+    pass_rate_band: Annotated[list[Share], Field(min_length=2, max_length=2)] = [0.125, 0.875]
+    """Lowest and highest pass rate that 'pass_rate' keeps, both included."""
     minimum_score: float | None = None
     """Keep problems with at least this learning impact (the release: 0.6)."""
     count: Positive | None = None
-    """Keep this many problems (the paper: 28,740), or at most this many of those over minimum_score; no effect on 'all'."""
+    """Keep this many problems (the paper: 28,740), or at most so many of those that minimum_score or the band keeps."""
     keep_overlap: bool = False
     """Keep problems that also occur in a benchmark; the paper does not say what it did."""
 
@@ -59,6 +67,8 @@ class DataConfig(Section):
             raise ValueError("selection 'lim' needs minimum_score or count; set one of them")
         if self.selection == "random" and self.count is None:
             raise ValueError("selection 'random' needs count; set how many problems to draw")
+        if self.pass_rate_band[0] > self.pass_rate_band[1]:
+            raise ValueError(f"pass_rate_band {self.pass_rate_band} is empty; write the lower rate first")
         return self
 
 
@@ -99,6 +109,8 @@ class TrainConfig(Section):
 
     steps: Positive
     """Optimizer steps; one step is one batch of rollouts and one update."""
+    epochs: Positive | None = None
+    """Whole passes over the selected problems, in place of `steps`, which follows once it is known how many there are."""
     prompts_per_step: Positive
     """Problems in a batch."""
     responses_per_prompt: Annotated[int, Field(ge=2)]
@@ -114,7 +126,7 @@ class TrainConfig(Section):
 
 
 class ComputeConfig(Section):
-    """What the training and evaluation jobs run on."""
+    """What the jobs run on."""
 
     platform: Literal["cpu", "cuda"]
     """Device of the trainer."""
@@ -132,6 +144,8 @@ class ComputeConfig(Section):
     """Share of GPU memory for vLLM."""
     tensor_parallel: Positive = 1
     """GPUs that share one copy of the rollout model."""
+    problem_shards: Positive = 1
+    """Jobs that the rows of the problem sets are shared among while each is checked; any number gives the same pool."""
     agent_workers: Positive = 8
     """Processes that run tool loops."""
     stop_margin_seconds: Annotated[float, Field(ge=0)] = 900.0
@@ -231,8 +245,35 @@ class RunConfig(Section):
 
     @property
     def evaluated_steps(self) -> list[int]:
-        """Steps whose policy is exported and evaluated, in order: 0, each multiple of ``evaluation.every``, and the last."""
+        """Steps whose policy is exported and evaluated, in order: 0, each multiple of ``evaluation.every``, and the last.
+
+        Only 0 where epochs are counted: the last step is not known before the problems are selected.
+        """
+        if self.train.epochs:
+            return [0]
         return sorted({*range(0, self.train.steps + 1, self.evaluation.every), self.train.steps})
+
+    @property
+    def kept_steps(self) -> list[int]:
+        """Steps whose weights are kept, in order: those that are evaluated, and the last."""
+        return sorted({*self.evaluated_steps, self.train.steps})
+
+    def for_problems(self, problems: int) -> Self:
+        """This configuration with the number of steps that ``train.epochs`` passes over so many problems take.
+
+        Raises:
+            ValueError: one batch needs more problems than there are.
+        """
+        if self.train.epochs is None:
+            return self
+        steps = self.train.epochs * (problems // self.train.prompts_per_step)
+        if not steps:
+            raise ValueError(
+                f"train.epochs is {self.train.epochs}, but {problems} problems make no batch of train.prompts_per_step "
+                f"{self.train.prompts_per_step}; lower that, or select more problems"
+            )
+        train = self.train.model_copy(update={"steps": steps, "save_every": min(self.train.save_every, steps)})
+        return self.model_copy(update={"train": train})
 
 
 class Settings(Section):

@@ -2,16 +2,19 @@
 
 import argparse
 import json
+import multiprocessing
 import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from torl.errors import TorlError
-from torl.files import write_table
 from torl.problems.answers import KillableGrader
-from torl.problems.overlap import OVERLAP_SCHEMA
-from torl.problems.pipeline import FilterSettings, filter_problems, funnel_text, write_filtered
+from torl.problems.check import check_shard
+from torl.problems.funnel import FilterSettings
 from torl.problems.readers import READERS, ReadCounts, read_file
-from torl.problems.schema import Problem, read_problems
+from torl.problems.schema import write_problems
+from torl.problems.sieve import Sieve
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -24,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("--benchmarks", nargs="*", default=[], metavar="FILE", help="benchmarks, read in the same way")
     command.add_argument("--out", required=True, type=Path, help="folder for pool, dropped rows, overlap and funnel")
     command.add_argument("--keep-overlap", action="store_true", help="keep problems that overlap with a benchmark")
-    command.add_argument("--workers", type=int, default=1, help="processes that parse answers (default 1)")
+    command.add_argument("--workers", type=int, default=1, help="processes that check rows (default 1)")
     options = parser.parse_args(arguments)
     try:
         sys.stdout.write(_filter(options) + "\n")
@@ -35,26 +38,53 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _filter(options: argparse.Namespace) -> str:
-    problems = [problem for file in options.files for problem in _read(file, options.reader)]
-    benchmarks = [problem for file in options.benchmarks for problem in _read(file, options.reader)]
-    settings = FilterSettings(keep_overlap=options.keep_overlap)
-    with KillableGrader(workers=options.workers) as grader:
-        result = filter_problems(problems, benchmarks, settings, grader=grader, progress=True)
-    out = options.out
-    write_filtered(result, pool=out / "pool.parquet", dropped=out / "dropped.parquet", funnel=out / "funnel.json")
-    write_table(out / "overlap.parquet", [hit._asdict() for hit in result.hits], OVERLAP_SCHEMA)
-    return funnel_text(result.funnel)
+    options.out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=options.out, prefix=".checked.") as name:
+        work = Path(name)
+        files = [_problem_file(file, options.reader, work / f"{n}.parquet") for n, file in enumerate(options.files)]
+        benchmarks = [
+            _problem_file(file, options.reader, work / f"benchmark{n}.parquet")
+            for n, file in enumerate(options.benchmarks)
+        ]
+        shards = _check(files, benchmarks, options.workers, work)
+        sieve = Sieve(shards, FilterSettings(keep_overlap=options.keep_overlap))
+        with KillableGrader(workers=options.workers) as grader:
+            funnel = sieve.run(grader)
+        sieve.write(
+            funnel,
+            pool=options.out / "pool.parquet",
+            dropped=options.out / "dropped.parquet",
+            overlap=options.out / "overlap.parquet",
+            funnel_file=options.out / "funnel.json",
+        )
+    return funnel.text()
 
 
-def _read(file: str, reader: str | None) -> list[Problem]:
-    """Problems of a file; with a reader, rows that it cannot use are reported on standard error."""
+def _check(files: list[Path], benchmarks: list[Path], workers: int, work: Path) -> list[Path]:
+    """The checked shards of ``files``, one a worker process."""
+    shards = [work / f"shard{number}.parquet" for number in range(1, workers + 1)]
+    if workers == 1:
+        check_shard(files, benchmarks, shard=1, shards=1, out=shards[0])
+        return shards
+    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+        jobs = [
+            pool.submit(check_shard, files, benchmarks, shard=number, shards=workers, out=out)
+            for number, out in enumerate(shards, start=1)
+        ]
+        for job in jobs:
+            job.result()
+    return shards
+
+
+def _problem_file(file: str, reader: str | None, out: Path) -> Path:
+    """``file`` itself, or with a reader its problems in ``out``; rows that it cannot use are reported on standard error."""
     if reader is None:
-        return read_problems(file)
+        return Path(file)
     counts = ReadCounts()
-    problems = list(read_file(file, reader=reader, source=Path(file).name.split(".")[0], counts=counts))
+    write_problems(out, read_file(file, reader=reader, source=Path(file).name.split(".")[0], counts=counts))
     if counts.rejected:
         sys.stderr.write(f"{file}: rows not read {json.dumps(counts.rejected)}\n")
-    return problems
+    return out
 
 
 if __name__ == "__main__":

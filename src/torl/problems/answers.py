@@ -6,7 +6,7 @@ parsed.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol, Self
 
 from torl.grading import Grader
@@ -14,12 +14,32 @@ from torl.grading import Grader
 TIMEOUT_S = 5.0
 """Seconds for one answer; the slowest of 30,000 real ones that parse takes about half a second."""
 
+KNOWN_ANSWERS = 200_000
+"""Verdicts on answers that are remembered, a few tens of MB."""
+
+_FRACTION = re.compile(r"\\frac(?![a-zA-Z])")
+_OPERATOR = re.compile(r"(?<=[\w)}])\s*[+=](?=\s*[\w(\\])")
 _PLAIN_NUMBER = re.compile(
     r"(?:[-+0-9.,:/\s(){}^]|\\(?:[dt]?frac|sqrt|pi|cdot|times|left|right|circ|infty)(?![a-zA-Z])|\\[,!])*"
 )
 _DIGIT = re.compile(r"\d")
 _NOT_SURE = re.compile(r"\^.*\^|\^\{?\d{5,}|\.\.|\d,(?:\\!)?\d{3}\D|(?:left|right)\s*\.|^\W*\w\W*\.$")
 """Long powers may be slow; at dots and at thousands inside an expression math-verify gives up."""
+
+_SIMPLE_TOKEN = (
+    r"\s+|\\[,;!:{}]|\d+(?:\.\d+)?|[a-zA-Z](?![a-zA-Z])|[-+*/^(){}\[\],<>]|\\begin\{pmatrix\}|\\end\{pmatrix\}|\\\\|&"
+    r"|\\text\s*\{\s*(?:or|and)\s*\}|\\(?:[dt]?frac|sqrt|pi|cdot|left|right|circ|infty|cup|alpha|beta|theta|lambda|omega|phi"
+    r"|sin|cos|tan|cot|ln|log|leq?|geq?|leqslant|geqslant)(?![a-zA-Z])"
+)
+_UNIT = r"(?:\\?%|\s*\\(?:text|mbox)\s*\{\s*(?:cm|km|m|ft|mph|[a-z]{3,})(?: [a-z]{3,})*\s*\})?"
+_SIMPLE_VALUE = re.compile(rf"(?:\\?\$)?(?:[a-zA-Z]\s*=\s*)?(?:{_SIMPLE_TOKEN})+{_UNIT}")
+_NOT_SIMPLE = re.compile(
+    r"\d,(?:\\!)?\d{3}(?:\D|$)|\^.*\^.*\^|\^\s*\{[^{}]*\^|\^\{?\d{4,}|\^\s*(?:\\text|$)|\\(?:sin|cos|tan|cot|ln|log)\s*\^"
+    r"|[*^/+-]\s*[*/]|(?<![a-zA-Z\\])[mshgNV](?![a-zA-Z])|(?<![a-z\\])e(?![a-z])|^\W*[a-z]\s*[).]|(?<![rd ])\}\s+\d"
+    r"|[{\[(]\s*[,)\]}]|(?<!\\)\{[^{}]*,|(?:[a-z] *\+ *){2}[a-z]$|\+ *[a-z] *\+ *[a-z]"
+    r"|^\s*[<>]|=.*(?:[<>]|\\[lg]e)|(?:\\cup|\\frac).*(?:[<>]|\\[lg]e).*(?:[<>]|\\[lg]e)|\\;.*\\;"
+)
+"""Letters that are units or constants too, lists between braces, and what else math-verify gives up on in real answers."""
 
 
 class AnswerGrader(Protocol):
@@ -36,6 +56,51 @@ def is_plain_number(answer: str) -> bool:
     """Whether ``answer`` holds only digits, arithmetic, roots and pi with closed braces: parsed at once, never slow."""
     plain = _PLAIN_NUMBER.fullmatch(answer) and _DIGIT.search(answer) and not _NOT_SURE.search(answer)
     return bool(plain) and answer.count("{") == answer.count("}")
+
+
+def is_simple_value(answer: str) -> bool:
+    """Whether ``answer`` is of a form that was parsed in thousands of real answers: an expression, interval, set, column,
+    inequality or a number with its unit, of short powers and few signs. Asking the grader costs 20 ms an answer.
+    """
+    simple = _SIMPLE_VALUE.fullmatch(answer) and re.search(r"\d|[a-z]", answer) and not _NOT_SIMPLE.search(answer)
+    return bool(simple) and answer.count("{") == answer.count("}")
+
+
+class AnswerJudge:
+    """Says which answers the grader cannot use, asking it once about each."""
+
+    def __init__(self, grader: AnswerGrader) -> None:
+        self._grader = grader
+        self._known: dict[str, str | None] = {}
+
+    def unusable(self, answers: Iterable[str]) -> dict[str, str]:
+        """Why each answer that is no good is so: without a value, or not equal to itself in another spelling.
+
+        Answers of plain and simple forms are good without asking.
+        """
+        asked = {answer for answer in answers if not (is_plain_number(answer) or is_simple_value(answer))}
+        unknown = sorted(asked - self._known.keys())
+        if len(self._known) + len(unknown) > KNOWN_ANSWERS:
+            self._known.clear()
+            unknown = sorted(asked)
+        readable = self._grader.parse(unknown)
+        parsed = [answer for answer, good in zip(unknown, readable, strict=True) if good]
+        equal = self._grader.same([(answer, respelled(answer)) for answer in parsed])
+        self._known |= dict.fromkeys(parsed)
+        for answer in set(unknown) - set(parsed):
+            self._known[answer] = f"no value in {answer[:80]!r}"
+        for answer, good in zip(parsed, equal, strict=True):
+            if not good:
+                self._known[answer] = f"{answer[:80]!r} is not equal to {respelled(answer)[:80]!r}"
+        return {answer: detail for answer in asked if (detail := self._known[answer]) is not None}
+
+
+def respelled(answer: str) -> str:
+    r"""``answer`` as another writer would put it: displayed fractions, growing brackets, wider blanks, in dollars."""
+    answer = _FRACTION.sub(r"\\dfrac", answer)
+    if answer.count("(") == answer.count(")") and "\\left" not in answer and "\\right" not in answer:
+        answer = answer.replace("(", "\\left( ").replace(")", " \\right)")
+    return f"$ {_OPERATOR.sub(lambda match: f' {match[0]} ', answer)} $" if "$" not in answer else answer
 
 
 class KillableGrader:

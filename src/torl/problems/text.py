@@ -10,11 +10,13 @@ INSTRUCTIONS = (
 )
 """Sentences that prepared data sets append to a problem; the prompt is the workflow's own, so readers cut them off."""
 
-_LAYOUT = re.compile(
+LAYOUT = re.compile(
     r"\\(?:left|right|displaystyle|textstyle|limits|quad|qquad|big|Big|bigg|Bigg)(?![a-zA-Z])|\\[,!;: ()\[\]]|[$~\s]"
 )
-_OTHER_FRACTIONS = re.compile(r"\\[dt]frac(?![a-zA-Z])")
-_DRAWING = re.compile(r"\[asy\].*?(?:\[/asy\]|\Z)", re.DOTALL)
+"""What only places or sizes: blanks, dollars, ``\\left``, thin spaces."""
+OTHER_FRACTIONS = re.compile(r"\\[dt]frac(?![a-zA-Z])")
+_DRAWING = re.compile(r"\[asy\].*?(?:\[/asy\]|\Z)|```asy\b.*?(?:```|\Z)", re.DOTALL)
+_NO_MEANING = re.compile(r"\\?[{}_]|[:;?\"…。，？]|(?<!\d)[.,]|[.,](?!\d)")
 _NOT_ALPHANUMERIC = re.compile(r"[\W_]+")
 _TEXT_GROUP = re.compile(r"\\(?:text|mbox|textnormal|mathrm|textbf|mathbf)\s*\{([^{}]*)\}")
 _UNITS = re.compile(r"\^\{?\\circ\}?|\\(?:degree|deg)\b|°|\\?%|\\\$")
@@ -26,9 +28,14 @@ _NUMBER_FRACTION = re.compile(r"([+-]?)\\frac\{(\d+)\}\{(\d+)\}")
 
 
 def text_key(text: str) -> str:
-    """``text`` without layout: two problems with one key are the same problem. Operators and digits all count."""
+    """``text`` without layout; operators, brackets, punctuation and digits all count."""
     text = unicodedata.normalize("NFKC", text).casefold()
-    return _LAYOUT.sub("", _OTHER_FRACTIONS.sub(r"\\frac", text))
+    return LAYOUT.sub("", OTHER_FRACTIONS.sub(r"\\frac", text))
+
+
+def problem_key(text: str) -> str:
+    """``text_key`` without braces and punctuation: ``2^{3}`` and ``2^3`` are alike, ``1.5`` and ``15`` are not."""
+    return _NO_MEANING.sub("", text_key(text))
 
 
 def letters_and_digits(text: str) -> str:
@@ -62,8 +69,13 @@ def group_end(text: str, start: int) -> int | None:
     return None
 
 
+def drawings(text: str) -> list[str]:
+    """The code of the ``[asy]`` drawings of ``text``, also between fences."""
+    return _DRAWING.findall(text)
+
+
 def without_drawings(text: str) -> str:
-    """``text`` without the code of its ``[asy]`` drawings."""
+    """``text`` without the code of its drawings."""
     return _DRAWING.sub(" ", text)
 
 
@@ -95,7 +107,7 @@ def bare_answer(answer: str) -> str:
 
 def answer_key(answer: str) -> str:
     """``answer`` without spelling: no units, delimiters, layout or leading ``x =``; numbers as reduced fractions."""
-    answer = _LAYOUT.sub("", _OTHER_FRACTIONS.sub(r"\\frac", bare_answer(answer))).rstrip(".").casefold()
+    answer = LAYOUT.sub("", OTHER_FRACTIONS.sub(r"\\frac", bare_answer(answer))).rstrip(".").casefold()
     answer = _TEXT_GROUP.sub(lambda match: match[1] if answer.startswith(match[0]) else "", answer)
     answer = _THOUSANDS.sub("", _UNITS.sub("", answer))
     answer = _SHORT_FRACTION.sub(r"\\frac{\1}{\2}", answer)

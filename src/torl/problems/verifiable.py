@@ -7,8 +7,9 @@ rules nor rows; these rules are this project's own. They are conservative: a row
 
 import re
 from collections.abc import Callable
-from enum import StrEnum
 
+from torl.problems.figures import missing_figure
+from torl.problems.reasons import DropReason
 from torl.problems.schema import Problem
 from torl.problems.text import without_drawings
 
@@ -16,32 +17,8 @@ MAX_CHARACTERS = 20_000
 """Characters of a text above which it is too long for any prompt budget and no other rule looks at it."""
 
 
-class DropReason(StrEnum):
-    """Why a problem is not in the pool, in the order in which reasons are tried: the first that applies is the one."""
-
-    def __new__(cls, value: str, sentence: str) -> "DropReason":
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
-
-    CORRUPT_TEXT = "corrupt_text", "The text or answer has control characters or lost backslashes."
-    PROOF = "proof", "The problem asks for a proof, not for a value."
-    EMPTY_ANSWER = "empty_answer", "The source has no answer."
-    MULTIPLE_CHOICE = "multiple_choice", "The answer is the letter of an option."
-    YES_OR_NO = "yes_or_no", "The answer is yes, no, true or false: half of all guesses would be right."
-    SEVERAL_QUESTIONS = "several_questions", "Several numbered questions share one gold answer."
-    MISSING_FIGURE = "missing_figure", "The problem needs a figure that the text does not hold."
-    PROSE_ANSWER = "prose_answer", "The answer is a sentence, not a value."
-    UNPARSED_ANSWER = (
-        "unparsed_answer",
-        "The grader finds no mathematical value in the answer, or ran out of time on it.",
-    )
-    CONFLICTING_ANSWERS = "conflicting_answers", "Copies of one problem disagree about its answer; all are dropped."
-    DUPLICATE = "duplicate", "Another copy of the problem is kept."
-    BENCHMARK_OVERLAP = "benchmark_overlap", "The problem is, or shares 13 words in a row with, a benchmark problem."
-    TOO_LONG = "too_long", "The prompt would not fit the token budget."
-
+MAX_ANSWER_CHARACTERS = 1_000
+"""Characters of an answer above which it is no value; the longest values among 72,000 real ones have about 400."""
 
 _CONTROL = re.compile(
     r"[\x00-\x07\x08\x0e-\x1f\x7f\ufffd]"
@@ -99,29 +76,16 @@ _PART_ASKS = re.compile(
     r"write|give|state|list|discuss|explain|draw|complete|fill|factor)\b|[^.]{0,400}\?",
     re.IGNORECASE,
 )
+_ASKS_EACH = re.compile(
+    r"^\W*(?:calculate|compute|evaluate|simplify|factor\w*|solve)(?: (?:the|these))?(?: following)?(?: \w+){0,4}:\s*$"
+    r"|\b(?:calculate|compute|evaluate|simplify|factor\w*|solve|find|determine|differentiate)(?: each of)? the following"
+    r" (?!conditions|properties)[^.:]{0,60}:\s*$",
+    re.IGNORECASE,
+)
+"""What stands before numbered parts that are all questions though none of them asks."""
 _LATER_ASK = re.compile(
     r"\b(?:find|determine|compute|calculate|evaluate|solve|prove|what (?:is|are)|how (?:many|much|long|far))\b",
     re.IGNORECASE,
-)
-
-_IMAGE = re.compile(r"!\[[^\]]*\]\(|\\includegraphics|<img\b|\.(?:png|jpe?g|gif|svg)\b", re.IGNORECASE)
-_HAS_TABLE = re.compile(
-    r"\\begin\{(?:tabular|array|[pbv]?matrix|tikzpicture)\}|\[asy\]|\|\s*:?-{2,}|^\s*\|.*\|\s*$", re.MULTILINE
-)
-_FIGURE_NOUN = r"(?:figure|diagram|picture|drawing|image|graph|sketch|illustration|grid|chart|map)"
-_SIDE = r"(?:below|above|here|at (?:the )?(?:right|left)|(?:on|to) the (?:right|left))"
-_SHOWN = r"(?:shown|pictured|illustrated|depicted|drawn)"
-_NEEDS_FIGURE = re.compile(
-    rf"\bas (?:is )?(?:{_SHOWN}|indicated|seen)(?: (?:in|on|by|at|to|below|above|here)\b|[.,;]|$)"
-    rf"|\b{_SHOWN} {_SIDE}|\b(?:{_SHOWN}|marked|labell?ed|given) in (?:the|this) (?:\w+ )?{_FIGURE_NOUN}"
-    rf"|\b(?:the|following) {_FIGURE_NOUN} {_SIDE}|\b{_FIGURE_NOUN} (?:shown|{_SIDE})\b"
-    rf"|\bin fig(?:\.|ure) ?\d|\b(?:see|refer to) (?:the )?(?:fig|diagram|picture)",
-    re.IGNORECASE,
-)
-_NAMES_FIGURE = re.compile(rf"\b(?:in the (?:\w+ )?{_FIGURE_NOUN}s?|the {_FIGURE_NOUN} shows?)\b", re.IGNORECASE)
-_SHADED = re.compile(r"\bshaded\b", re.IGNORECASE)
-_FIGURE_NOT_NEEDED = re.compile(
-    r"(?:figure|diagram)s? (?:was|is|were|are) not (?:given|drawn|needed|necessary)", re.IGNORECASE
 )
 
 _TEXT_GROUP = re.compile(r"\\(?:text|textbf|textit|mbox|textnormal|textrm)\s*\{([^{}]*)\}")
@@ -138,6 +102,8 @@ _UNITS_AND_CONNECTIVES = """
     millimeters revolutions points kj mol kilowatt kwh kmh
     """
 _UNIT_WORDS = frozenset(_UNITS_AND_CONNECTIVES.split())
+_COUNTED = re.compile(r"\s*[-+]?\d[\d,.]*\s*\\(?:text|mbox|textrm)\s*\{\s*(?:[A-Za-z'-]+\s*){1,3}\}\s*")
+"""A number and what it counts: the words are its unit."""
 PROSE_WORDS = 2
 """Words beside units and connectives from which an answer is prose; one is a name, a noun or ``where``."""
 
@@ -199,6 +165,9 @@ def _several_questions(problem: Problem) -> str | None:
         end = parts[index + 1][0].start() if index + 1 < len(parts) else len(text)
         if _asks(text[match.end() : end]):
             asking.append(name)
+    stem = text[: parts[0][0].start()]
+    if len(parts) > 1 and parts[1][1] in _PART_SECONDS and _ASKS_EACH.search(stem):
+        return f"parts {', '.join(name for _, name in parts[:4])} of one order"
     several = asking and asking[0] in _PART_FIRSTS and any(name in _PART_SECONDS for name in asking[1:])
     return f"parts {', '.join(asking[:4])} each ask" if several else None
 
@@ -208,18 +177,13 @@ def _asks(part: str) -> bool:
 
 
 def _missing_figure(problem: Problem) -> str | None:
-    text = problem.text
-    image = _IMAGE.search(text)
-    if image:
-        return f"image {image.group()!r}"
-    if _HAS_TABLE.search(text) or _FIGURE_NOT_NEEDED.search(text):
-        return None
-    match = _NEEDS_FIGURE.search(text) or (_SHADED.search(text) and _NAMES_FIGURE.search(text))
-    return f"says {match.group()!r}" if match else None
+    return missing_figure(problem.text)
 
 
 def _prose_answer(problem: Problem) -> str | None:
     """Words in text groups, and words of four letters outside them: shorter ones are products or points."""
+    if _COUNTED.fullmatch(problem.answer):
+        return None
     inside = [word for group in _TEXT_GROUP.findall(problem.answer) for word in _TEXT_WORD.findall(group)]
     outside = _LONG_WORD.findall(_LATEX_WORD.sub(" ", _TEXT_GROUP.sub(" ", problem.answer)))
     found = [word for word in inside + outside if word.lower() not in _UNIT_WORDS]
@@ -243,6 +207,8 @@ def first_reason(problem: Problem) -> tuple[DropReason, str] | None:
     """The first rule that ``problem`` breaks with its detail, or ``None`` when text and answer are sound."""
     if len(problem.text) > MAX_CHARACTERS:
         return DropReason.TOO_LONG, f"{len(problem.text)} characters, at most {MAX_CHARACTERS}"
+    if len(problem.answer) > MAX_ANSWER_CHARACTERS:
+        return DropReason.UNPARSED_ANSWER, f"{len(problem.answer)} characters, at most {MAX_ANSWER_CHARACTERS}"
     for reason, rule in RULES:
         detail = rule(problem)
         if detail is not None:

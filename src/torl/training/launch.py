@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import yaml
 
 from torl.config.models import RunConfig
@@ -64,9 +65,13 @@ def train(
 
     Raises:
         Stopped: a signal or the time limit ended it early, state saved.
-        TrainerError: the run is in use elsewhere, the limit leaves no time, or training failed.
+        TrainerError: the run is in use elsewhere, the limit leaves no time, the problems are fewer than a batch, or
+            training failed.
     """
     require_verl()
+    problems = pq.read_metadata(train_file).num_rows
+    config = sized(config, problems)
+    sys.stderr.write(training_cost(config, problems) + "\n")
     seconds = None if minutes is None else time_for_training(minutes, config.compute.stop_margin_seconds)
     fingerprint = run_fingerprint(config, model_path, train_file)
     run_dir = run_dir_for(runs_dir, fingerprint)
@@ -75,13 +80,37 @@ def train(
         write_json(run_dir.root / "config.json", config.model_dump(mode="json"))
         run_dir.forget_requests()
         last = run_dir.latest_step()
-        if last in config.evaluated_steps and last > 0:
+        if last in config.kept_steps and last > 0:
             run_dir.keep_weights(last)
         if last < config.train.steps:
             run_dir.rewind(last)
             _attempt(config, model_path, train_file.resolve(), run_dir, seconds)
         run_dir.collect_metrics(config.train.steps)
         return _summary(config, run_dir)
+
+
+def sized(config: RunConfig, problems: int) -> RunConfig:
+    """``config`` with its number of steps, for a run over ``problems`` problems.
+
+    Raises:
+        TrainerError: ``train.epochs`` is set and the problems do not fill one batch.
+    """
+    try:
+        return config.for_problems(problems)
+    except ValueError as error:
+        raise TrainerError(f"{error}.") from error
+
+
+def training_cost(config: RunConfig, problems: int) -> str:
+    """What a run over ``problems`` problems takes, in responses and tokens; said before it starts."""
+    train = config.train
+    passes = train.steps * train.prompts_per_step / problems
+    responses = train.steps * train.prompts_per_step * train.responses_per_prompt
+    return (
+        f"{config.experiment}: {train.steps:,} steps of {train.prompts_per_step} problems x {train.responses_per_prompt} "
+        f"responses = {responses:,} responses, {passes:.1f} passes over {problems:,} problems, at most "
+        f"{responses * config.rollout.max_response_tokens:,} tokens"
+    )
 
 
 def time_for_training(minutes: float, margin_seconds: float) -> float:

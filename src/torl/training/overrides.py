@@ -116,7 +116,7 @@ def _trainer(config: RunConfig, run_dir: RunDir) -> dict[str, Any]:
         "trainer.val_before_train": False,
         "trainer.max_actor_ckpt_to_keep": config.train.keep_checkpoints,
         "trainer.resume_mode": "auto",
-        "+trainer.torl_kept_steps": config.evaluated_steps,
+        "+trainer.torl_kept_steps": config.kept_steps,
         "trainer.default_local_dir": run_dir.checkpoints,
     }
 

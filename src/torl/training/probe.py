@@ -26,7 +26,7 @@ def learning_curves(
     """
     if epochs < 1:
         raise DataError(
-            "the probe run made no whole pass over its problems; raise train.steps of the experiment probe."
+            "the probe run made no whole pass over its problems; raise train.epochs of the experiment probe."
         )
     graded: dict[str, list[list[bool]]] = defaultdict(lambda: [[] for _ in range(epochs)])
     for row in rows:
