@@ -38,8 +38,8 @@ RESULTS = f"results/{SETTINGS.scale}"
 REFERENCE = RUNS["torl"]  # its data and model settings are those of the scale
 # The sections that a job depends on lie in a file of their own, which changes exactly when one of them does.
 PARTS = {
-    "training": ["seed", "model", "data", "rollout", "reward", "train"],
-    "evaluation": ["seed", "rollout", "evaluation"],
+    "training": ["seed", "model", "data", "rollout", "reward", "grading", "train"],
+    "evaluation": ["seed", "rollout", "grading", "evaluation"],
 }
 REPORTS = {"report": SETTINGS.experiments} | {
     f"report_{name}": list(dict.fromkeys(["torl", name])) for name in EXPERIMENTS

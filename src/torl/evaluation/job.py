@@ -79,6 +79,7 @@ def _fingerprint(config: RunConfig, manifest: dict[str, Any], problems_file: Pat
     deciding = [
         config.seed,
         config.rollout.model_dump(mode="json"),
+        config.grading.model_dump(mode="json"),
         config.evaluation.model_dump(mode="json", exclude={"benchmarks", "every", "concurrency", "limit"}),
         manifest["sha256"],
         sha256_of(problems_file),

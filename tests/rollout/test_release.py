@@ -1,0 +1,357 @@
+"""With every quirk on, the loop does what the release does; each quirk alone changes what its name says and nothing else."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.rollout import release_reference
+from tests.rollout.script import (
+    ANSWER,
+    CALL,
+    CODE,
+    EOS,
+    EOS_TEXT,
+    PROMPT,
+    SEVEN,
+    TOKENIZER,
+    ScriptedModel,
+    ScriptedSandbox,
+    configured,
+    make_loop,
+    masked_text,
+    roll_out,
+    roll_out_rank,
+    rollout,
+)
+from torl.config import RunConfig
+from torl.quirks import RolloutQuirk
+from torl.rollout.release import Rank
+from torl.rollout.setup import final_answer
+from torl.rollout.trajectory import CallOutcome, StopReason, Trajectory
+from torl.sandbox.client import Execution
+from torl.training.reward import is_penalised
+
+RELEASE = configured("release", reward={"penalty": "release"})
+SHOWN = "\n7\n```\n"
+FAKE = f"{CODE}```output\n\\boxed{{9}}\n```\n"
+PROMPT_TEXT = TOKENIZER.decode(PROMPT)
+
+
+def release(calls: int = 1, budget: int = 400) -> RunConfig:
+    changes = {"max_tool_calls": calls, "max_response_tokens": budget, "max_prompt_tokens": 400}
+    return RELEASE.model_copy(update={"rollout": RELEASE.rollout.model_copy(update=changes)})
+
+
+def with_quirks(*quirks: RolloutQuirk, calls: int = 1, budget: int = 400, room: int = 128) -> RunConfig:
+    return rollout(calls, budget, quirks=list(quirks), max_prompt_tokens=room)
+
+
+def said(trajectory: Trajectory) -> str:
+    """The response as it is trained on."""
+    return TOKENIZER.decode(trajectory.response_ids)
+
+
+@pytest.mark.parametrize(
+    ("calls", "scripts", "responses"),
+    [
+        pytest.param(1, [[CALL, ANSWER]], [CALL + SHOWN + ANSWER + EOS_TEXT], id="marker with a block: executed"),
+        pytest.param(
+            1,
+            [[f"Hm {CODE}so```output", ANSWER]],
+            [f"Hm {CODE}so\n```output{SHOWN}{ANSWER}{EOS_TEXT}"],
+            id="a line break is put before the marker",
+        ),
+        pytest.param(
+            1, [["No code.```output", ANSWER]], [f"No code.\n{ANSWER}{EOS_TEXT}"], id="marker without a block vanishes"
+        ),
+        pytest.param(
+            2,
+            [["No code.\n```output", CALL, ANSWER]],
+            [f"No code.\n{CALL}{SHOWN}{ANSWER}{EOS_TEXT}"],
+            id="marker without a block: the sample stays active",
+        ),
+        pytest.param(
+            1,
+            [["No code.\n```output", CALL]],
+            [f"No code.\n{CALL}{EOS_TEXT}"],
+            id="marker without a block uses up a call",
+        ),
+        pytest.param(
+            1,
+            [[CALL, ANSWER], [ANSWER, "never said"]],
+            [CALL + SHOWN + ANSWER + EOS_TEXT, f"{ANSWER}\n{EOS_TEXT}"],
+            id="end in a round that is not the last: a line break before the end token",
+        ),
+        pytest.param(
+            1,
+            [[CALL, FAKE + ANSWER]],
+            [CALL + SHOWN + FAKE + ANSWER + EOS_TEXT],
+            id="last round: code and its output are the model's own text",
+        ),
+        pytest.param(0, [[FAKE]], [FAKE + EOS_TEXT], id="no calls: one plain turn"),
+        pytest.param(
+            1, [[ANSWER], ["Hm."]], [EOS_TEXT, EOS_TEXT], id="nobody executes in round 1: every response is empty"
+        ),
+        pytest.param(
+            2,
+            [[CALL, ANSWER], [CALL, "I see 7."]],
+            [CALL + SHOWN + EOS_TEXT] * 2,
+            id="nobody executes in a later round: the text after the last output is lost",
+        ),
+        pytest.param(
+            2,
+            [[ANSWER], [CALL, ANSWER]],
+            [f"{ANSWER}\n{EOS_TEXT}", CALL + SHOWN + EOS_TEXT],
+            id="a sample that finished in an earlier round is untouched",
+        ),
+        pytest.param(
+            2,
+            [[CALL, ANSWER], [CALL, CALL, ANSWER]],
+            [f"{CALL}{SHOWN}{ANSWER}\n{EOS_TEXT}", (CALL + SHOWN) * 2 + ANSWER + EOS_TEXT],
+            id="another sample keeps the round alive",
+        ),
+    ],
+)
+def test_the_table_of_the_release_s_cases(calls: int, scripts: Sequence[Sequence[str]], responses: list[str]) -> None:
+    assert [said(trajectory) for trajectory in roll_out_rank(scripts, release(calls))] == responses
+
+
+def test_a_turn_that_ran_out_of_tokens_gets_no_end_token() -> None:
+    budget = len(TOKENIZER.encode(CALL)) + 1
+    long, _ = roll_out_rank([["word " * 80], [CALL, ANSWER]], release(budget=budget))
+    assert long.stop_reason is StopReason.LENGTH
+    assert len(long.response_ids) == budget
+    assert EOS not in long.response_ids
+
+
+LINE = st.lists(
+    st.sampled_from([CALL, ANSWER, CODE, "```output", "Error", "\n", " ", "```", "```python\nx = 1\n", "é∑"])
+    | st.text(max_size=10),
+    max_size=4,
+).map("".join)
+EXECUTION = st.builds(
+    Execution,
+    outcome=st.just(CallOutcome.PASSED),
+    return_code=st.sampled_from([0, 1]),
+    stdout=st.sampled_from(["", "7\n", " \n", "an Error\nor none\n", "x" * 255, "x" * 256]),
+    stderr=st.sampled_from(["", "Traceback\nNameError: x\n", "exit"]),
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    scripts=st.lists(st.lists(LINE, max_size=4), min_size=1, max_size=3), calls=st.integers(0, 3), execution=EXECUTION
+)
+def test_with_all_quirks_the_loop_is_the_release_s_state_machine(scripts, calls, execution) -> None:
+    config = release(calls, budget=4000)
+    trajectories = roll_out_rank(scripts, config, [execution])
+    expected = release_reference.rounds(scripts, calls, execution)
+    for trajectory, sample in zip(trajectories, expected, strict=True):
+        encoded = TOKENIZER(sample.text, add_special_tokens=False, return_offsets_mapping=True)
+        mask = [
+            int(not any(start <= a < end and b > start for start, end in sample.ranges))
+            for a, b in encoded["offset_mapping"]
+        ]
+        assert trajectory.response_ids == [*encoded["input_ids"], EOS]
+        assert trajectory.mask == [*mask, 1]
+        assert is_penalised(trajectory, config) == (sample.passed == 0)
+
+
+def test_every_round_reads_the_text_anew() -> None:
+    _, model, _ = roll_out([f"Hm {CODE}so```output", ANSWER], release())
+    assert model.seen[1] == TOKENIZER.encode(f"{PROMPT_TEXT}Hm {CODE}so\n```output{SHOWN}")
+
+
+def test_lost_round_off_keeps_the_answer_of_a_rank_in_which_nobody_executes() -> None:
+    on, off = with_quirks(RolloutQuirk.LOST_ROUND), with_quirks()
+    assert [said(t) for t in roll_out_rank([[ANSWER], [ANSWER]], on)] == [EOS_TEXT] * 2
+    assert [said(t) for t in roll_out_rank([[ANSWER], [ANSWER]], off)] == [ANSWER + EOS_TEXT] * 2
+    lost = roll_out_rank([[ANSWER]], on)[0]
+    assert (lost.stop_reason, lost.mask, lost.log_probs) == (StopReason.LOST_ROUND, [1], [0.0])
+
+
+def test_a_rank_goes_on_without_a_trajectory_that_broke() -> None:
+    rank, config = Rank(), with_quirks(RolloutQuirk.LOST_ROUND)
+
+    async def broken(*_: object) -> None:
+        await asyncio.sleep(0)
+        raise ConnectionError
+
+    async def run() -> list[object]:
+        loops = [make_loop(config, model, ScriptedSandbox(), rank) for model in (broken, ScriptedModel([CALL, ANSWER]))]
+        return await asyncio.gather(*(loop.run(PROMPT) for loop in loops), return_exceptions=True)
+
+    error, trajectory = asyncio.run(asyncio.wait_for(run(), 20))
+    assert isinstance(error, ConnectionError)
+    assert said(trajectory) == CALL + SHOWN + ANSWER + EOS_TEXT
+
+
+def test_turn_relative_mask_leaves_the_second_observation_in_the_loss() -> None:
+    lines = [CALL, "Then.\n" + CALL, ANSWER]
+    assert masked_text(roll_out(lines, with_quirks(calls=2))[0]) == SHOWN * 2
+    trajectory, _, _ = roll_out(lines, with_quirks(RolloutQuirk.TURN_RELATIVE_MASK, calls=2))
+    masked = {at for at, bit in enumerate(trajectory.mask) if bit == 0}
+    first, second = trajectory.turns[:2]
+    relative = [range(turn.model, turn.model + turn.observation) for turn in (first, second)]
+    assert masked == set(relative[0]) | set(relative[1])
+    assert first.model + first.observation + second.model not in masked  # where the second observation begins
+
+
+@pytest.mark.parametrize("calls", [0, 1])
+def test_turn_relative_mask_is_right_up_to_one_call(calls: int) -> None:
+    on, off = with_quirks(RolloutQuirk.TURN_RELATIVE_MASK, calls=calls), with_quirks(calls=calls)
+    assert roll_out([CALL, ANSWER], on)[0].mask == roll_out([CALL, ANSWER], off)[0].mask
+
+
+def test_retokenisation_trains_on_other_ids_than_were_sampled() -> None:
+    odd = [
+        TOKENIZER.convert_tokens_to_ids(letter) for letter in "print"
+    ]  # a spelling that the tokenizer would not choose
+    assert odd != TOKENIZER.encode("print")
+
+    async def generate(*_: object) -> object:
+        from torl.rollout.loop import Generation
+
+        return Generation(token_ids=[*odd, EOS], log_probs=[-1.0] * 6)
+
+    def ids(config: RunConfig) -> Trajectory:
+        return asyncio.run(make_loop(config, generate, ScriptedSandbox(), Rank()).run(PROMPT))
+
+    sound, again = ids(with_quirks()), ids(with_quirks(RolloutQuirk.RETOKENISATION))
+    assert (sound.response_ids, sound.log_probs) == ([*odd, EOS], [-1.0] * 6)
+    assert again.response_ids == [*TOKENIZER.encode("print\n"), EOS]
+    assert again.log_probs == [0.0] * len(again.response_ids)
+
+
+def test_budget_per_call_cuts_off_what_is_over_the_budget_at_the_end() -> None:
+    budget = len(TOKENIZER.encode(CALL)) + 12
+    tail = "word word " + ANSWER
+    on, _, _ = roll_out([CALL, tail], with_quirks(RolloutQuirk.BUDGET_PER_CALL, budget=budget, room=400))
+    off, model, _ = roll_out([CALL, tail], with_quirks(budget=budget))
+    assert len(on.response_ids) == len(on.mask) == len(on.log_probs) == budget
+    assert on.stop_reason is StopReason.ANSWERED  # the model did end, but its answer is behind the cut
+    assert ANSWER not in said(on)
+    assert off.stop_reason is StopReason.LENGTH
+    assert len(off.response_ids) == budget
+    assert len(model.seen) == 2
+
+
+def test_strict_extraction_runs_nothing_where_the_last_block_is_unclosed() -> None:
+    turn = f"{CODE}```python\nx = 1\n```output"
+    assert roll_out([turn, ANSWER], with_quirks(RolloutQuirk.STRICT_EXTRACTION))[2] == []
+    assert roll_out([turn, ANSWER], with_quirks())[2] == ["print(3 + 4)\n"]
+
+
+def test_silent_marker_answers_a_request_without_code_with_nothing() -> None:
+    on = with_quirks(RolloutQuirk.RETOKENISATION, RolloutQuirk.SILENT_MARKER)
+    off = with_quirks(RolloutQuirk.RETOKENISATION)
+    lines = ["No code.\n```output", ANSWER]
+    assert said(roll_out(lines, on)[0]) == f"No code.\n{ANSWER}{EOS_TEXT}"
+    assert "```output\n[no complete code block to run]\n" in said(roll_out(lines, off)[0])
+
+
+def test_fake_output_lets_the_model_write_its_own_and_trains_on_it() -> None:
+    lines = [CALL, FAKE + ANSWER]
+    on, _, _ = roll_out(lines, with_quirks(RolloutQuirk.FAKE_OUTPUT))
+    off, _, _ = roll_out(lines, with_quirks())
+    assert on.text == CALL + SHOWN + FAKE + ANSWER
+    assert masked_text(on) == SHOWN
+    assert (on.unanswered_markers, off.unanswered_markers) == (1, 0)
+    assert "\\boxed{9}" not in off.text
+
+
+CRASH = Execution(
+    outcome=CallOutcome.RAISED,
+    return_code=1,
+    stdout="half\n",
+    stderr='Traceback (most recent call last):\n  File "s.py", line 1, in <module>\nNameError: x\n',
+)
+SILENT = Execution(outcome=CallOutcome.PASSED, return_code=0)
+MENTIONS = Execution(outcome=CallOutcome.PASSED, return_code=0, stdout="Error estimate:\n0.5\n")
+KILLED = Execution(outcome=CallOutcome.KILLED_SIGNAL, return_code=-11)
+SLOW = Execution(outcome=CallOutcome.TIMED_OUT, seconds=10.0, stdout="1\n")
+
+
+@pytest.mark.parametrize(
+    ("quirk", "execution", "on", "off"),
+    [
+        ("bare_streams", CRASH, CRASH.stderr.strip(), "half\nNameError: x (line 1)"),
+        ("bare_streams", KILLED, "", "Segmentation fault (signal 11)"),
+        ("print_then_crash", CRASH, "half", "half\nNameError: x (line 1)"),
+        ("error_in_stdout", MENTIONS, "0.5", "Error estimate:\n0.5"),
+        ("blank_is_timeout", SILENT, "timeout_decorator.timeout_decorator.TimeoutError: 'Timed Out'", "[no output]"),
+        ("client_timeout", SLOW, "UnknownError", "1\nTimeoutError: no result after 10 s"),
+    ],
+)
+def test_quirk_of_the_observation_on_and_off(quirk: str, execution: Execution, on: str, off: str) -> None:
+    for quirks, shown in (([RolloutQuirk(quirk)], on), ([], off)):
+        trajectory, _, _ = roll_out([CALL, ANSWER], with_quirks(*quirks), [execution])
+        assert trajectory.calls[0].observation == shown
+        assert trajectory.calls[0].outcome is execution.outcome  # the record keeps the truth
+
+
+@pytest.mark.parametrize(
+    ("execution", "shown"),
+    [
+        (SEVEN, "7"),
+        (Execution(outcome=CallOutcome.PASSED, return_code=0, stdout="x" * 255), "x" * 255),
+        (Execution(outcome=CallOutcome.PASSED, return_code=0, stdout="x" * 256), "x" * 128 + "..." + "x" * 128),
+        (CRASH, "half"),
+        (Execution(outcome=CallOutcome.RAISED, return_code=1, stderr=CRASH.stderr), "NameError: x"),
+        (SILENT, "timeout_decorator.timeout_decorator.TimeoutError: 'Timed Out'"),
+        (KILLED, "timeout_decorator.timeout_decorator.TimeoutError: 'Timed Out'"),
+        (MENTIONS, "0.5"),
+        (SLOW, "UnknownError"),
+        (Execution(outcome=CallOutcome.SANDBOX_FAILED), "UnknownError"),
+    ],
+)
+def test_the_release_s_observations(execution: Execution, shown: str) -> None:
+    trajectory, _, _ = roll_out([CALL, ANSWER], release(), [execution])
+    assert trajectory.calls[0].observation == shown
+    assert trajectory.stop_reason is StopReason.ANSWERED
+
+
+def test_the_release_s_client_gives_up_at_the_time_out_of_the_snippet() -> None:
+    async def never(code: str) -> Execution:
+        await asyncio.Event().wait()
+
+    config = with_quirks(RolloutQuirk.CLIENT_TIMEOUT)
+    config = config.model_copy(update={"sandbox": config.sandbox.model_copy(update={"timeout_seconds": 0.01})})
+    trajectory = asyncio.run(make_loop(config, ScriptedModel([CALL, ANSWER]), never, Rank()).run(PROMPT))
+    assert trajectory.calls[0].observation == "UnknownError"
+    assert trajectory.calls[0].outcome is CallOutcome.TIMED_OUT
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ("\\boxed{1} then \\boxed{2}", "2"),
+        ("\\boxed{{{{1}}}}", "{{{1}}}"),
+        ("\\boxed{{{{{1}}}}}", None),
+        ("\\boxed{1} \\boxed{2", "1"),
+        ("\\boxed{\\left\\{1\\right\\}}", "\\left\\{1\\right\\}"),
+        ("\\boxed 5 \\fbox{5}", None),
+        ("so \\boxed{7}.\n```python\n# \\boxed{8}\n```", "8"),
+    ],
+)
+def test_the_release_takes_the_last_box_anywhere(text: str, answer: str | None) -> None:
+    trajectory, _, _ = roll_out([text], rollout(calls=0))
+    assert final_answer(trajectory, release(0)) == answer
+
+
+def test_answer_anywhere_lets_the_tool_print_the_answer() -> None:
+    printed = Execution(outcome=CallOutcome.PASSED, return_code=0, stdout="\\boxed{9}\n")
+    trajectory, _, _ = roll_out([CALL, "I am done."], executions=[printed])
+    assert final_answer(trajectory, release()) == "9"
+    assert final_answer(trajectory, rollout()) is None
+
+
+def test_a_box_in_code_between_tags_is_no_answer() -> None:
+    config = configured(rollout={"protocol": "retool"})
+    trajectory, _, _ = roll_out(
+        ["<code>print('\\\\boxed{9}')</code>", "So \\boxed{7}. <code># \\boxed{8}</code>"], config
+    )
+    assert final_answer(trajectory, config) == "7"
