@@ -9,6 +9,7 @@ from typing import Any
 from tests.conftest import PROJECT
 from tests.tiny_model import make_tokenizer
 from torl.config import RunConfig, load_settings, resolve
+from torl.quirks import RolloutQuirk
 from torl.rollout.loop import Generation, ToolLoop
 from torl.rollout.protocol import Protocol
 from torl.rollout.release import Rank
@@ -44,6 +45,20 @@ def rollout(calls: int = 1, budget: int = 400, **changes: Any) -> RunConfig:
     """``BASE`` with these settings of its rollout; quicker than reading the files again."""
     changes |= {"max_tool_calls": calls, "max_response_tokens": budget}
     return BASE.model_copy(update={"rollout": BASE.rollout.model_copy(update=changes)})
+
+
+RELEASE = configured("release", reward={"penalty": "release"})
+
+
+def release(calls: int = 1, budget: int = 400) -> RunConfig:
+    """The experiment `release` with its penalty."""
+    changes = {"max_tool_calls": calls, "max_response_tokens": budget, "max_prompt_tokens": 400}
+    return RELEASE.model_copy(update={"rollout": RELEASE.rollout.model_copy(update=changes)})
+
+
+def with_quirks(*quirks: RolloutQuirk, calls: int = 1, budget: int = 400, room: int = 128) -> RunConfig:
+    """``BASE`` with these quirks alone; ``room`` is what the context has for the prompt."""
+    return rollout(calls, budget, quirks=list(quirks), max_prompt_tokens=room)
 
 
 @dataclass

@@ -15,38 +15,26 @@ from tests.rollout.script import (
     EOS,
     EOS_TEXT,
     PROMPT,
-    SEVEN,
     TOKENIZER,
     ScriptedModel,
     ScriptedSandbox,
-    configured,
     make_loop,
     masked_text,
+    release,
     roll_out,
     roll_out_rank,
-    rollout,
+    with_quirks,
 )
 from torl.config import RunConfig
 from torl.quirks import RolloutQuirk
 from torl.rollout.release import Rank
-from torl.rollout.setup import final_answer
 from torl.rollout.trajectory import CallOutcome, StopReason, Trajectory
 from torl.sandbox.client import Execution
 from torl.training.reward import is_penalised
 
-RELEASE = configured("release", reward={"penalty": "release"})
 SHOWN = "\n7\n```\n"
 FAKE = f"{CODE}```output\n\\boxed{{9}}\n```\n"
 PROMPT_TEXT = TOKENIZER.decode(PROMPT)
-
-
-def release(calls: int = 1, budget: int = 400) -> RunConfig:
-    changes = {"max_tool_calls": calls, "max_response_tokens": budget, "max_prompt_tokens": 400}
-    return RELEASE.model_copy(update={"rollout": RELEASE.rollout.model_copy(update=changes)})
-
-
-def with_quirks(*quirks: RolloutQuirk, calls: int = 1, budget: int = 400, room: int = 128) -> RunConfig:
-    return rollout(calls, budget, quirks=list(quirks), max_prompt_tokens=room)
 
 
 def said(trajectory: Trajectory) -> str:
@@ -261,97 +249,3 @@ def test_fake_output_lets_the_model_write_its_own_and_trains_on_it() -> None:
     assert masked_text(on) == SHOWN
     assert (on.unanswered_markers, off.unanswered_markers) == (1, 0)
     assert "\\boxed{9}" not in off.text
-
-
-CRASH = Execution(
-    outcome=CallOutcome.RAISED,
-    return_code=1,
-    stdout="half\n",
-    stderr='Traceback (most recent call last):\n  File "s.py", line 1, in <module>\nNameError: x\n',
-)
-SILENT = Execution(outcome=CallOutcome.PASSED, return_code=0)
-MENTIONS = Execution(outcome=CallOutcome.PASSED, return_code=0, stdout="Error estimate:\n0.5\n")
-KILLED = Execution(outcome=CallOutcome.KILLED_SIGNAL, return_code=-11)
-SLOW = Execution(outcome=CallOutcome.TIMED_OUT, seconds=10.0, stdout="1\n")
-
-
-@pytest.mark.parametrize(
-    ("quirk", "execution", "on", "off"),
-    [
-        ("bare_streams", CRASH, CRASH.stderr.strip(), "half\nNameError: x (line 1)"),
-        ("bare_streams", KILLED, "", "Segmentation fault (signal 11)"),
-        ("print_then_crash", CRASH, "half", "half\nNameError: x (line 1)"),
-        ("error_in_stdout", MENTIONS, "0.5", "Error estimate:\n0.5"),
-        ("blank_is_timeout", SILENT, "timeout_decorator.timeout_decorator.TimeoutError: 'Timed Out'", "[no output]"),
-        ("client_timeout", SLOW, "UnknownError", "1\nTimeoutError: no result after 10 s"),
-    ],
-)
-def test_quirk_of_the_observation_on_and_off(quirk: str, execution: Execution, on: str, off: str) -> None:
-    for quirks, shown in (([RolloutQuirk(quirk)], on), ([], off)):
-        trajectory, _, _ = roll_out([CALL, ANSWER], with_quirks(*quirks), [execution])
-        assert trajectory.calls[0].observation == shown
-        assert trajectory.calls[0].outcome is execution.outcome  # the record keeps the truth
-
-
-@pytest.mark.parametrize(
-    ("execution", "shown"),
-    [
-        (SEVEN, "7"),
-        (Execution(outcome=CallOutcome.PASSED, return_code=0, stdout="x" * 255), "x" * 255),
-        (Execution(outcome=CallOutcome.PASSED, return_code=0, stdout="x" * 256), "x" * 128 + "..." + "x" * 128),
-        (CRASH, "half"),
-        (Execution(outcome=CallOutcome.RAISED, return_code=1, stderr=CRASH.stderr), "NameError: x"),
-        (SILENT, "timeout_decorator.timeout_decorator.TimeoutError: 'Timed Out'"),
-        (KILLED, "timeout_decorator.timeout_decorator.TimeoutError: 'Timed Out'"),
-        (MENTIONS, "0.5"),
-        (SLOW, "UnknownError"),
-        (Execution(outcome=CallOutcome.SANDBOX_FAILED), "UnknownError"),
-    ],
-)
-def test_the_release_s_observations(execution: Execution, shown: str) -> None:
-    trajectory, _, _ = roll_out([CALL, ANSWER], release(), [execution])
-    assert trajectory.calls[0].observation == shown
-    assert trajectory.stop_reason is StopReason.ANSWERED
-
-
-def test_the_release_s_client_gives_up_at_the_time_out_of_the_snippet() -> None:
-    async def never(code: str) -> Execution:
-        await asyncio.Event().wait()
-
-    config = with_quirks(RolloutQuirk.CLIENT_TIMEOUT)
-    config = config.model_copy(update={"sandbox": config.sandbox.model_copy(update={"timeout_seconds": 0.01})})
-    trajectory = asyncio.run(make_loop(config, ScriptedModel([CALL, ANSWER]), never, Rank()).run(PROMPT))
-    assert trajectory.calls[0].observation == "UnknownError"
-    assert trajectory.calls[0].outcome is CallOutcome.TIMED_OUT
-
-
-@pytest.mark.parametrize(
-    ("text", "answer"),
-    [
-        ("\\boxed{1} then \\boxed{2}", "2"),
-        ("\\boxed{{{{1}}}}", "{{{1}}}"),
-        ("\\boxed{{{{{1}}}}}", None),
-        ("\\boxed{1} \\boxed{2", "1"),
-        ("\\boxed{\\left\\{1\\right\\}}", "\\left\\{1\\right\\}"),
-        ("\\boxed 5 \\fbox{5}", None),
-        ("so \\boxed{7}.\n```python\n# \\boxed{8}\n```", "8"),
-    ],
-)
-def test_the_release_takes_the_last_box_anywhere(text: str, answer: str | None) -> None:
-    trajectory, _, _ = roll_out([text], rollout(calls=0))
-    assert final_answer(trajectory, release(0)) == answer
-
-
-def test_answer_anywhere_lets_the_tool_print_the_answer() -> None:
-    printed = Execution(outcome=CallOutcome.PASSED, return_code=0, stdout="\\boxed{9}\n")
-    trajectory, _, _ = roll_out([CALL, "I am done."], executions=[printed])
-    assert final_answer(trajectory, release()) == "9"
-    assert final_answer(trajectory, rollout()) is None
-
-
-def test_a_box_in_code_between_tags_is_no_answer() -> None:
-    config = configured(rollout={"protocol": "retool"})
-    trajectory, _, _ = roll_out(
-        ["<code>print('\\\\boxed{9}')</code>", "So \\boxed{7}. <code># \\boxed{8}</code>"], config
-    )
-    assert final_answer(trajectory, config) == "7"
