@@ -250,7 +250,9 @@ def main() -> None:
     for calls in (1, 2, 3):
         random = Random(options.seed)
         if options.rows:
-            rows = read_responses(options.rows)[: options.trajectories]
+            rows = [row for row in read_responses(options.rows) if row["response_tokens"]][: options.trajectories]
+            if not rows:
+                parser.error(f"{options.rows} holds no trajectory rows; give those of a run.")
             plans = [recorded(row, calls) for row in rows]
         else:
             plans = [sample(random, calls) for _ in range(options.trajectories)]

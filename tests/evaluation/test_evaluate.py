@@ -53,7 +53,8 @@ class FakeServer:
 
     async def generate(self, request: SamplingRequest) -> Generation:
         self.requests.append(request)
-        ids = self.tokenizer.encode(CALL) if request.stop else [*self.tokenizer.encode("\\boxed{1}"), *self.eos_ids]
+        calls = request.stop and "```output" not in self.tokenizer.decode(request.prompt_ids)
+        ids = self.tokenizer.encode(CALL) if calls else [*self.tokenizer.encode("\\boxed{1}"), *self.eos_ids]
         return Generation(token_ids=ids, log_probs=[-1.0] * len(ids))
 
     async def close(self) -> None:

@@ -39,7 +39,10 @@ def test_the_earlier_prompt_is_exact_and_goes_on_in_its_first_line() -> None:
     ],
 )
 def test_the_prompts_of_the_baselines_are_their_chat_format(name: str, system: str) -> None:
-    template = "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}<|im_start|>assistant\n"
+    template = (
+        "{% for m in messages %}<|im_start|>{{ m.role }}\n{{ m.content }}<|im_end|>\n{% endfor %}"
+        "{{ '<|im_start|>assistant\n' }}"
+    )
     turns = [{"role": "system", "content": system}, {"role": "user", "content": "What is 1 + 1?"}]
     tokenizer = make_tokenizer()
     assert render(name, "What is 1 + 1?") == tokenizer.apply_chat_template(

@@ -107,7 +107,7 @@ def test_two_fifths_of_the_responses_under_the_prompt_that_asks_for_programs_use
 
 
 def test_four_fifths_of_the_snippets_run(documents):
-    snippets = [code for d in documents for s in d.segments if s.kind == "model" for code in TORL.code_blocks(s.text)]
+    snippets = [code for d in documents for s in d.segments if s.kind == "model" for _, _, code in TORL.blocks(s.text)]
     assert share(snippets, lambda code: run(code).outcome is CallOutcome.PASSED) == pytest.approx(0.8, abs=0.06)
 
 
