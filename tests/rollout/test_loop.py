@@ -130,8 +130,10 @@ def test_a_broken_sandbox_ends_the_trajectory_and_shows_the_model_nothing() -> N
     assert trajectory.calls[0].outcome is CallOutcome.SANDBOX_FAILED
 
 
-def test_an_observation_that_leaves_no_room_is_not_shown() -> None:
-    trajectory, _, _ = roll_out([CALL, ANSWER], rollout(budget=len(TOKENIZER.encode(CALL)) + 3))
+@pytest.mark.parametrize("missing", [0, 1])
+def test_an_observation_that_leaves_no_room_is_not_shown(missing: int) -> None:
+    room = len(TOKENIZER.encode(CALL)) + len(TOKENIZER.encode("\n7\n```\n"))
+    trajectory, _, _ = roll_out([CALL, ANSWER], rollout(budget=room - missing))
     assert trajectory.stop_reason is StopReason.LENGTH
     assert 0 not in trajectory.mask
     assert len(trajectory.calls) == 1

@@ -27,6 +27,7 @@ from tests.rollout.script import (
 )
 from torl.config import RunConfig
 from torl.quirks import RolloutQuirk
+from torl.rollout.loop import Generation
 from torl.rollout.release import Rank
 from torl.rollout.trajectory import CallOutcome, StopReason, Trajectory
 from torl.sandbox.client import Execution
@@ -165,7 +166,8 @@ def test_a_rank_goes_on_without_a_trajectory_that_broke() -> None:
     rank, config = Rank(), with_quirks(RolloutQuirk.LOST_ROUND)
 
     async def broken(*_: object) -> None:
-        await asyncio.sleep(0)
+        for _ in range(10):  # until the other one waits for it
+            await asyncio.sleep(0)
         raise ConnectionError
 
     async def run() -> list[object]:
@@ -194,24 +196,35 @@ def test_turn_relative_mask_is_right_up_to_one_call(calls: int) -> None:
     assert roll_out([CALL, ANSWER], on)[0].mask == roll_out([CALL, ANSWER], off)[0].mask
 
 
+ODD = [TOKENIZER.convert_tokens_to_ids(letter) for letter in "print"]
+"""A spelling that the tokenizer would not choose."""
+
+
+def odd_word(config: RunConfig) -> Trajectory:
+    """A response that spells its one word oddly and ends, if the budget allows."""
+
+    async def generate(ids: list[int], max_tokens: int, *_: object) -> Generation:
+        return Generation(token_ids=[*ODD, EOS][:max_tokens], log_probs=[-1.0] * min(6, max_tokens))
+
+    return asyncio.run(make_loop(config, generate, ScriptedSandbox(), Rank()).run(PROMPT))
+
+
 def test_retokenisation_trains_on_other_ids_than_were_sampled() -> None:
-    odd = [
-        TOKENIZER.convert_tokens_to_ids(letter) for letter in "print"
-    ]  # a spelling that the tokenizer would not choose
-    assert odd != TOKENIZER.encode("print")
-
-    async def generate(*_: object) -> object:
-        from torl.rollout.loop import Generation
-
-        return Generation(token_ids=[*odd, EOS], log_probs=[-1.0] * 6)
-
-    def ids(config: RunConfig) -> Trajectory:
-        return asyncio.run(make_loop(config, generate, ScriptedSandbox(), Rank()).run(PROMPT))
-
-    sound, again = ids(with_quirks()), ids(with_quirks(RolloutQuirk.RETOKENISATION))
-    assert (sound.response_ids, sound.log_probs) == ([*odd, EOS], [-1.0] * 6)
+    sound, again = odd_word(with_quirks()), odd_word(with_quirks(RolloutQuirk.RETOKENISATION))
+    assert (sound.response_ids, sound.log_probs) == ([*ODD, EOS], [-1.0] * 6)
     assert again.response_ids == [*TOKENIZER.encode("print\n"), EOS]
     assert again.log_probs == [0.0] * len(again.response_ids)
+    assert len(again.response_ids) < len(sound.response_ids)
+
+
+def test_retokenisation_gives_no_end_token_to_a_response_that_was_cut_off() -> None:
+    cut_off = odd_word(with_quirks(RolloutQuirk.RETOKENISATION, budget=len(ODD)))
+    assert cut_off.response_ids == TOKENIZER.encode("print\n")
+
+
+def test_retokenisation_alone_masks_every_observation() -> None:
+    trajectory, _, _ = roll_out([CALL, CALL, ANSWER], with_quirks(RolloutQuirk.RETOKENISATION, calls=2))
+    assert masked_text(trajectory) == SHOWN * 2
 
 
 def test_budget_per_call_cuts_off_what_is_over_the_budget_at_the_end() -> None:
