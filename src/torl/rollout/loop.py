@@ -140,7 +140,8 @@ class ToolLoop:
         trajectory.segments.append(Segment("model", text))
         trajectory.stop_reason = turn.stop_reason
         trajectory.code_blocks += len(self.protocol.blocks(turn.text))
-        trajectory.unanswered_markers += 0 if turn.requested else turn.text.count(self.protocol.stop)
+        if not turn.requested:
+            trajectory.unanswered_markers += turn.text.removesuffix(self.protocol.stop).count(self.protocol.stop)
 
     async def _call(self, trajectory: Trajectory, code: str, number: int) -> str | None:
         """Run ``code`` and record the call; returns what the model is shown, None where the sandbox failed."""
