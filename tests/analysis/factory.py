@@ -22,6 +22,7 @@ def make_call(outcome: str = "passed", before_answer: bool = True, code: str = "
     """A call with its outcome; everything else is plausible filler."""
     shown = "2" if outcome == "passed" else "ZeroDivisionError: division by zero"
     return {
+        "turn": 0,
         "code": code,
         "outcome": outcome,
         "stdout": shown if outcome == "passed" else "",
@@ -52,6 +53,7 @@ def make_row(**changes: Any) -> dict[str, Any]:
         "stop_reason": "answered",
         "calls": calls,
         "code_blocks": len(calls),
+        "unanswered_markers": 0,
         "answer": "2",
         "correct": True,
         "reward": None,

@@ -12,7 +12,7 @@ GOLDEN = [
     make_row(correct=True, calls=[make_call("passed")], code_blocks=2, response_tokens=10, reward=1.0),
     make_row(correct=True, calls=[make_call("output_truncated"), make_call("raised")], response_tokens=20, reward=1.0),
     make_row(correct=False, calls=[make_call("timed_out", before_answer=False)], response_tokens=30, reward=-1.0),
-    make_row(correct=False, answer=None, stop_reason="length", response_tokens=40, reward=-1.0),
+    make_row(correct=False, answer=None, stop_reason="length", response_tokens=40, reward=-1.0, unanswered_markers=2),
     make_row(correct=None, response_tokens=50),
     make_row(correct=None, answer=None, stop_reason="sandbox_failed", calls=[make_call("sandbox_failed")]),
 ]
@@ -33,6 +33,7 @@ GOLDEN = [
         ("executed_code_ratio", 4 / 5),
         ("passed_code_ratio", 2 / 5),
         ("before_answer_ratio", 3 / 4),
+        ("made_up_output_rate", 1 / 5),
         ("calls_per_response", 4 / 5),
         ("mean_response_tokens", 30.0),
         ("mean_reward", 0.0),
@@ -73,6 +74,11 @@ def test_a_sandbox_failure_changes_no_ratio_but_its_own() -> None:
 
 def test_accuracy_comes_from_correctness_and_never_from_the_reward() -> None:
     assert behaviour([make_row(correct=True, reward=0.5), make_row(correct=False, reward=0.5)])["accuracy"] == 0.5
+
+
+@pytest.mark.parametrize(("rewards", "value"), [([1.0, -1.0], 0.5), ([0.5, -1.5], -0.5), ([-0.5, -0.5], 0.0)])
+def test_the_release_s_accuracy_is_the_reward_and_wrong_with_the_penalty(rewards: list[float], value: float) -> None:
+    assert behaviour([make_row(reward=reward) for reward in rewards])["release_accuracy"] == value
 
 
 RANDOM_CALLS = st.lists(st.sampled_from(list(CallOutcome)).map(make_call), max_size=3)

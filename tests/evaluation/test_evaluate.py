@@ -1,6 +1,7 @@
 """Evaluation with a scripted model: one row a sample, seeds of their own, nothing asked twice."""
 
 import asyncio
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,12 @@ from tests.conftest import PROJECT
 from tests.tiny_model import make_tokenizer
 from torl.config import RunConfig, load_settings, resolve
 from torl.evaluation.evaluate import Evaluator, KeptRows
+from torl.evaluation.job import that_fit
 from torl.files import read_table, write_table
 from torl.grading import Grader
 from torl.problems.schema import Problem
 from torl.rollout.loop import Generation
+from torl.rollout.prompts import render
 from torl.rollout.trajectory import TRAJECTORY_SCHEMA, CallOutcome
 from torl.sandbox.client import Execution
 from torl.serving.request import SamplingRequest
@@ -50,7 +53,8 @@ class FakeServer:
 
     async def generate(self, request: SamplingRequest) -> Generation:
         self.requests.append(request)
-        ids = self.tokenizer.encode(CALL) if request.stop else [*self.tokenizer.encode("\\boxed{1}"), *self.eos_ids]
+        calls = request.stop and "```output" not in self.tokenizer.decode(request.prompt_ids)
+        ids = self.tokenizer.encode(CALL) if calls else [*self.tokenizer.encode("\\boxed{1}"), *self.eos_ids]
         return Generation(token_ids=ids, log_probs=[-1.0] * len(ids))
 
     async def close(self) -> None:
@@ -161,3 +165,13 @@ def test_the_prompt_of_the_experiment_is_asked(experiment: str, tmp_path: Path) 
     text = server.tokenizer.decode(server.requests[0].prompt_ids)
     assert ("integrate natural language reasoning with programs" in text) == (experiment == "torl")
     assert all(request.stop == () for request in server.requests) == (experiment == "no_tool")
+
+
+def test_a_question_whose_prompt_is_over_the_budget_minus_ten_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    tokenizer = make_tokenizer()
+    config = settings()
+    length = len(tokenizer.encode(render(config.rollout.prompt, PROBLEMS[0].text), add_special_tokens=False))
+    fits, long = PROBLEMS[0], dataclasses.replace(PROBLEMS[1], text=PROBLEMS[0].text + "!")
+    assert that_fit([fits, long], tokenizer, settings(max_prompt_tokens=length + 10)) == [fits]
+    assert f"1 of 2 prompts are over {length} tokens" in capsys.readouterr().err
+    assert settings().evaluation.max_prompt_tokens - 10 == 1014

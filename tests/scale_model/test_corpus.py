@@ -6,13 +6,14 @@ import sys
 
 import pytest
 
+from tests.rollout.script import shipped
 from torl.rollout.prompts import render
-from torl.rollout.protocol import TORL
 from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.observation import error_line
 from torl.scale_model.corpus import WITH_PROGRAMS, WITHOUT_PROGRAMS, CorpusMix, run, write_corpus
 from torl.scale_model.families import FAMILIES, Level, Split, split_of
 
+TORL = shipped("torl")
 PLAIN_TAIL = re.compile(r"(So|is) \\boxed\{\d+\}\.$")
 
 
@@ -52,7 +53,7 @@ def test_each_turn_before_an_observation_ends_with_the_marker_and_holds_the_bloc
             assert turn.kind == "model"
             assert turn.text.endswith(TORL.stop)
             assert turn.text.count(TORL.stop) == 1
-            (code,) = TORL.code_blocks(turn.text)
+            ((_, _, code),) = TORL.blocks(turn.text)
             execution = run(code)
             shown = execution.stdout.strip() or error_line(execution.stderr)
             assert observation.text == TORL.wrap(shown)
@@ -106,7 +107,7 @@ def test_two_fifths_of_the_responses_under_the_prompt_that_asks_for_programs_use
 
 
 def test_four_fifths_of_the_snippets_run(documents):
-    snippets = [code for d in documents for s in d.segments if s.kind == "model" for code in TORL.code_blocks(s.text)]
+    snippets = [code for d in documents for s in d.segments if s.kind == "model" for _, _, code in TORL.blocks(s.text)]
     assert share(snippets, lambda code: run(code).outcome is CallOutcome.PASSED) == pytest.approx(0.8, abs=0.06)
 
 

@@ -38,9 +38,9 @@ RESULTS = f"results/{SETTINGS.scale}"
 REFERENCE = RUNS["torl"]  # its data and model settings are those of the scale
 # The sections that a job depends on lie in a file of their own, which changes exactly when one of them does.
 PARTS = {
-    "training": ["seed", "model", "data", "rollout", "reward", "train"],
-    "evaluation": ["seed", "rollout", "evaluation"],
-    "sampling": ["seed", "rollout"],
+    "training": ["seed", "model", "data", "rollout", "reward", "grading", "train"],
+    "evaluation": ["seed", "rollout", "grading", "evaluation"],
+    "sampling": ["seed", "rollout", "grading"],
 }
 REPORTS = {"report": SETTINGS.experiments} | {
     f"report_{name}": list(dict.fromkeys(["torl", name])) for name in EXPERIMENTS

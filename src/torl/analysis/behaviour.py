@@ -16,6 +16,7 @@ from torl.rollout.trajectory import CallOutcome, StopReason
 Row = dict[str, Any]
 Call = dict[str, Any]
 
+READ_AS_ZERO = (-1.0, -0.5)
 ERROR_FREE = frozenset({CallOutcome.PASSED, CallOutcome.OUTPUT_TRUNCATED})
 
 
@@ -36,9 +37,11 @@ def behaviour(rows: Iterable[Row]) -> dict[str, float | None]:
         "executed_code_ratio": executed_code_ratio(used),
         "passed_code_ratio": passed_code_ratio(used),
         "before_answer_ratio": before_answer_ratio(used),
+        "made_up_output_rate": made_up_output_rate(used),
         "calls_per_response": share(len(calls_of(used)), len(used)),
         "mean_response_tokens": mean(row["response_tokens"] for row in used),
         "mean_reward": mean(row["reward"] for row in used),
+        "release_accuracy": release_accuracy(used),
         **outcome_shares(used),
     }
 
@@ -51,6 +54,14 @@ def usable(rows: Iterable[Row]) -> list[Row]:
 def accuracy(rows: Sequence[Row]) -> float | None:
     """Right responses / graded responses. A response without an answer is graded wrong and counts."""
     return mean(row["correct"] for row in rows)
+
+
+def release_accuracy(rows: Sequence[Row]) -> float | None:
+    """What the release's validation takes for accuracy: the mean reward with -1 and -0.5 read as 0.
+
+    With the penalty on this is no accuracy: a right answer may count half, and a wrong one less than nothing.
+    """
+    return mean(0.0 if row["reward"] in READ_AS_ZERO else row["reward"] for row in rows)
 
 
 def no_answer_rate(rows: Sequence[Row]) -> float | None:
@@ -100,9 +111,15 @@ def passed_code_ratio(rows: Sequence[Row]) -> float | None:
 
 
 def before_answer_ratio(rows: Sequence[Row]) -> float | None:
-    """Executed calls made before the model had written ``\\boxed{`` / executed calls (figure 5d, second curve)."""
+    """Executed calls made before the model had written ``\\boxed{`` outside code / executed calls (figure 5d, second curve)."""
     calls = calls_of(rows)
     return share(sum(bool(call["before_answer"]) for call in calls), len(calls))
+
+
+def made_up_output_rate(rows: Sequence[Row]) -> float | None:
+    """Responses in which the model went on past the marker, with an output of its own making / responses of which that is known."""
+    known = [row["unanswered_markers"] for row in rows if row.get("unanswered_markers") is not None]
+    return share(sum(count > 0 for count in known), len(known))
 
 
 def outcome_shares(rows: Sequence[Row]) -> dict[str, float | None]:

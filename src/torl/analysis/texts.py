@@ -38,6 +38,7 @@ def row_of_text(text: str, correct: bool | None = None) -> dict[str, Any]:
         "stop_reason": None,
         "calls": list(_calls(blocks)),
         "code_blocks": sum(kind == "python" for kind, _, _ in blocks),
+        "unanswered_markers": None,
         "answer": _boxed(model_text),
         "correct": correct,
         "reward": None,

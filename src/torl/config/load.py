@@ -1,7 +1,8 @@
 """From YAML files and the command line to a checked ``RunConfig``.
 
-Order, later wins: scale file, experiment, ``overrides`` of the invocation. Each error names key, value, what is accepted and the
-nearest known key.
+Order, later wins: scale file, experiment, ``overrides`` of the invocation. ``rollout.protocol`` is the name of a file in
+``protocols``, or the path of one; its content takes the name's place. Each error names key, value, what is accepted and the nearest
+known key.
 """
 
 import difflib
@@ -19,6 +20,7 @@ from torl.errors import ConfigError
 
 Model = TypeVar("Model", bound=BaseModel)
 
+DEFAULT_PROTOCOL = "torl"
 EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
 """Numbers such as 1e-6, which YAML takes for a text."""
 
@@ -31,6 +33,11 @@ def scale_names(config_dir: Path) -> list[str]:
 def experiment_names(config_dir: Path) -> list[str]:
     """Names of the experiments in ``config_dir``, in the order of the file."""
     return list(_read_yaml(config_dir / "experiments.yaml"))
+
+
+def protocol_names(config_dir: Path) -> list[str]:
+    """Names of the tool protocols in ``config_dir``."""
+    return sorted(path.stem for path in (config_dir / "protocols").glob("*.yaml"))
 
 
 def load_settings(values: Mapping[str, Any], config_dir: Path) -> Settings:
@@ -63,7 +70,21 @@ def resolve(settings: Settings, experiment: str, config_dir: Path) -> RunConfig:
         settings.overrides,
     ):
         merged = _overlay(merged, layer or {})
+    if isinstance(merged.get("rollout"), Mapping):
+        merged = _overlay(merged, {"rollout": {"protocol": _protocol(merged["rollout"], config_dir)}})
     return _validate(RunConfig, merged, f"experiment {experiment!r} at scale {settings.scale!r}")
+
+
+def _protocol(rollout: Mapping[str, Any], config_dir: Path) -> Any:
+    """The content of the protocol that ``rollout`` names; what is no name stays for the model to judge."""
+    name = rollout.get("protocol", DEFAULT_PROTOCOL)
+    if not isinstance(name, str):
+        return name
+    path = Path(name)
+    if path.suffix != ".yaml":
+        _require_name("rollout.protocol", name, protocol_names(config_dir))
+        path = config_dir / "protocols" / f"{name}.yaml"
+    return _read_yaml(path) | {"name": path.stem}
 
 
 def _typed(value: Any) -> Any:
@@ -90,7 +111,9 @@ def _read_yaml(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        raise ConfigError(f"{path} does not exist; restore it from the repository.") from error
+        raise ConfigError(
+            f"{path} does not exist; correct the path, or restore the file from the repository."
+        ) from error
     except yaml.YAMLError as error:
         raise ConfigError(f"{path} is not YAML: {error}; mend that line.") from error
     if not isinstance(content, dict):

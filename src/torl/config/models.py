@@ -7,6 +7,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from torl.quirks import GradingQuirk, RewardQuirk, RolloutQuirk
+from torl.rollout.protocol import Protocol
+
 Positive = Annotated[int, Field(gt=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -77,8 +80,8 @@ class RolloutConfig(Section):
 
     prompt: str
     """Name of the prompt (torl.rollout.prompts)."""
-    protocol: str = "torl"
-    """Name of the way the model calls the tool (torl.rollout.protocol)."""
+    protocol: Protocol
+    """How the model calls the tool: the name of a file in config/protocols, the path of one, or its content; default torl."""
     max_tool_calls: Annotated[int, Field(ge=0, le=16)]
     """C of the paper: how often a response may have code executed; 0 is training without a tool."""
     max_prompt_tokens: Positive
@@ -93,6 +96,16 @@ class RolloutConfig(Section):
     """Sampling temperature in training."""
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Nucleus sampling in training; 1 is off."""
+    quirks: list[Annotated[RolloutQuirk, Field(strict=False)]] = []
+    """Oddities of the release's tool loop to switch on (torl.quirks)."""
+
+    @model_validator(mode="after")
+    def _quirks_fit(self) -> Self:
+        if RolloutQuirk.SILENT_MARKER in self.quirks and RolloutQuirk.RETOKENISATION not in self.quirks:
+            raise ValueError(
+                "quirk 'silent_marker' takes the marker out of the text; it needs quirk 'retokenisation', add that too"
+            )
+        return self
 
 
 class RewardConfig(Section):
@@ -102,6 +115,17 @@ class RewardConfig(Section):
     """Penalty on code: none; paper = a response with a failed call; release = no successful call, code or not."""
     penalty_value: Annotated[float, Field(le=0)] = -0.5
     """Added to the reward of a penalised response."""
+    type: Literal["default", "v2.wformat"] = "default"
+    """Reward of an answer, by the release's names: default = +1 or -1; v2.wformat = -0.5 for a wrong answer in a box."""
+    quirks: list[Annotated[RewardQuirk, Field(strict=False)]] = []
+    """Oddities of the release's reward to switch on (torl.quirks); of effect with penalty 'release' alone."""
+
+
+class GradingConfig(Section):
+    """How an answer is judged."""
+
+    quirks: list[Annotated[GradingQuirk, Field(strict=False)]] = []
+    """Oddities of the release's grading to switch on (torl.quirks)."""
 
 
 class TrainConfig(Section):
@@ -186,6 +210,8 @@ class EvaluationConfig(Section):
     """Sampling temperature; 0 is greedy, the paper's protocol."""
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Nucleus sampling; 1 is off."""
+    max_prompt_tokens: Positive = 1024
+    """Longest prompt; questions over this minus 10 are left out, as in the release."""
     limit: Positive | None = None
     """Questions taken from each benchmark, in its own order; null is all."""
     concurrency: Positive = 256
@@ -215,6 +241,7 @@ class RunConfig(Section):
     data: DataConfig
     rollout: RolloutConfig
     reward: RewardConfig = RewardConfig()
+    grading: GradingConfig = GradingConfig()
     train: TrainConfig
     compute: ComputeConfig
     sandbox: SandboxConfig = SandboxConfig()

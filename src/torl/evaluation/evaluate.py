@@ -10,17 +10,18 @@ by its content hash, not by its position.
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from torl.config.models import RunConfig
 from torl.files import json_line, read_jsonl, stable_seed
-from torl.grading import Grader, extract_answer
+from torl.grading import Grader
 from torl.problems.schema import Problem
 from torl.rollout.loop import Generation, ToolLoop
 from torl.rollout.prompts import render
-from torl.rollout.setup import make_tool_loop
+from torl.rollout.release import Rank
+from torl.rollout.setup import final_answer, make_tool_loop
 from torl.rollout.trajectory import StopReason, trajectory_row
 from torl.sandbox.client import SandboxClient
 from torl.serving.request import ModelServer, SamplingRequest
@@ -37,6 +38,7 @@ class Evaluator:
     server: ModelServer
     sandbox: SandboxClient
     grader: Grader
+    rank: Rank = field(default_factory=Rank)
 
     async def run(
         self, benchmark: str, problems: Sequence[Problem], kept: "KeptRows", progress: Callable[[int], None]
@@ -64,7 +66,7 @@ class Evaluator:
         prompt = render(self.config.rollout.prompt, problem.text)
         prompt_ids = self.server.tokenizer.encode(prompt, add_special_tokens=False)
         trajectory = await self._tool_loop(seed).run(prompt_ids)
-        answer = extract_answer(trajectory.model_text)
+        answer = final_answer(trajectory, self.config)
         return trajectory_row(
             trajectory,
             experiment=self.config.experiment,
@@ -104,11 +106,12 @@ class Evaluator:
             )
 
         return make_tool_loop(
-            self.config.rollout,
+            self.config,
             tokenizer=self.server.tokenizer,
             eos_ids=self.server.eos_ids,
             generate=generate,
             execute=self.sandbox.run,
+            rank=self.rank,
         )
 
 

@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
+from transformers import PreTrainedTokenizerBase
 
 from torl.config.models import RunConfig
 from torl.errors import DataError
 from torl.evaluation.evaluate import Evaluator, KeptRows, Row
 from torl.files import read_json, sha256_of
 from torl.grading import Grader
+from torl.problems.pipeline import RESERVED_TOKENS
 from torl.problems.schema import Problem, read_problems
+from torl.rollout.prompts import render
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import SandboxClient
 from torl.sandbox.launcher import sandbox_urls
@@ -51,6 +54,7 @@ async def _run(
     urls: list[str],
 ) -> list[Row]:
     server = make_server(config, model_dir)
+    problems = that_fit(problems, server.tokenizer, config)
     total = len(problems) * config.evaluation.samples
     with Grader() as grader, tqdm(total=total, desc=f"{benchmark} step {step}", file=sys.stderr, mininterval=2) as bar:
         async with SandboxClient(urls, timeout_s=config.sandbox.timeout_seconds, alarm=FailureAlarm()) as sandbox:
@@ -61,13 +65,24 @@ async def _run(
                 await server.close()
 
 
+def that_fit(problems: list[Problem], tokenizer: PreTrainedTokenizerBase, config: RunConfig) -> list[Problem]:
+    """The problems whose whole prompt is within the budget; a line on stderr says how many are not."""
+    budget = config.evaluation.max_prompt_tokens - RESERVED_TOKENS
+    prompts = [render(config.rollout.prompt, problem.text) for problem in problems]
+    lengths = [len(tokenizer.encode(prompt, add_special_tokens=False)) for prompt in prompts]
+    kept = [problem for problem, length in zip(problems, lengths, strict=True) if length <= budget]
+    if len(kept) < len(problems):
+        sys.stderr.write(f"{len(problems) - len(kept)} of {len(problems)} prompts are over {budget} tokens: left out\n")
+    return kept
+
+
 def make_server(config: RunConfig, model_dir: Path) -> ModelServer:
     """The model server that the configuration names."""
     if config.compute.engine == "vllm":
         from torl.serving.vllm_engine import VllmServer
 
         return VllmServer(
-            model_dir, config.compute, config.rollout.max_prompt_tokens + config.rollout.max_response_tokens
+            model_dir, config.compute, config.evaluation.max_prompt_tokens + config.rollout.max_response_tokens
         )
     from torl.serving.transformers_engine import BatchingServer, TransformersEngine
 
@@ -79,6 +94,7 @@ def _fingerprint(config: RunConfig, manifest: dict[str, Any], problems_file: Pat
     deciding = [
         config.seed,
         config.rollout.model_dump(mode="json"),
+        config.grading.model_dump(mode="json"),
         config.evaluation.model_dump(mode="json", exclude={"benchmarks", "every", "concurrency", "limit"}),
         manifest["sha256"],
         sha256_of(problems_file),

@@ -37,8 +37,19 @@ class StopReason(StrEnum):
     """The model ended its response with the end-of-sequence token."""
     LENGTH = "length"
     """The token budget of the response was used up."""
+    CALLS_SPENT = "calls_spent"
+    """The model asked for execution with no call left, and the protocol ends a response there."""
     SANDBOX_FAILED = "sandbox_failed"
     """A call could not be run anywhere; the trajectory is dropped from the loss and counted."""
+    LOST_ROUND = "lost_round"
+    """The turn was thrown away, which only the quirk of that name does."""
+
+
+class TurnTokens(NamedTuple):
+    """How many tokens a turn has: those that the model sampled, then those of the observation (0 without one)."""
+
+    model: int
+    observation: int
 
 
 class Segment(NamedTuple):
@@ -52,6 +63,8 @@ class Segment(NamedTuple):
 class ToolCall:
     """One execution of code that the model asked for."""
 
+    turn: int
+    """The turn that asked for it, from 0."""
     code: str
     outcome: CallOutcome
     stdout: str
@@ -63,7 +76,7 @@ class ToolCall:
     tokens_before: int
     """Response tokens before the observation."""
     before_answer: bool
-    """Whether no ``\\boxed{`` had appeared in the model's text when the call was made."""
+    """Whether no ``\\boxed{`` had appeared in the model's text outside code when the call was made."""
 
 
 @dataclass(kw_only=True)
@@ -77,10 +90,13 @@ class Trajectory:
     response_ids: list[int] = field(default_factory=list)
     mask: list[int] = field(default_factory=list)
     log_probs: list[float] = field(default_factory=list)
+    turns: list[TurnTokens] = field(default_factory=list)
     segments: list[Segment] = field(default_factory=list)
     calls: list[ToolCall] = field(default_factory=list)
     code_blocks: int = 0
     """Code blocks that the model wrote, sent to the sandbox or not."""
+    unanswered_markers: int = 0
+    """How often the model went on past the protocol's marker, with an output that it made up."""
     stop_reason: StopReason | None = None
 
     @property
@@ -95,6 +111,7 @@ class Trajectory:
 
 
 CALL_FIELDS = [
+    ("turn", pa.int64()),
     ("code", pa.string()),
     ("outcome", pa.string()),
     ("stdout", pa.string()),
@@ -118,6 +135,7 @@ TRAJECTORY_SCHEMA = pa.schema(
         ("stop_reason", pa.string()),
         ("calls", pa.list_(pa.struct(CALL_FIELDS))),
         ("code_blocks", pa.int64()),
+        ("unanswered_markers", pa.int64()),  # where the model went on past the marker
         ("answer", pa.string()),  # null where the response has no boxed answer
         ("correct", pa.bool_()),  # null where the grader could not decide
         ("reward", pa.float64()),  # null outside training and for trajectories dropped from the loss
@@ -141,6 +159,7 @@ def trajectory_row(trajectory: Trajectory, **context: Any) -> dict[str, Any]:
         "stop_reason": str(trajectory.stop_reason),
         "calls": [asdict(call) | {"outcome": str(call.outcome)} for call in trajectory.calls],
         "code_blocks": trajectory.code_blocks,
+        "unanswered_markers": trajectory.unanswered_markers,
         "prompt_tokens": len(trajectory.prompt_ids),
         "response_tokens": len(trajectory.response_ids),
         "model_tokens": sum(trajectory.mask),

@@ -1,4 +1,4 @@
-"""The pretraining corpus of the scale model: documents of a prompt and a response, in the exact protocol of the rollout.
+"""The pretraining corpus of the scale model: documents of a prompt and a response, in the exact protocol ``torl``.
 
 Four kinds of response: (a) plain language, hasty guesses mostly wrong and worked solutions mostly right; (b) code, its
 output and the answer read off it; (c) code that raises, a third of it followed by a second block; (d) code after the
@@ -15,7 +15,6 @@ from random import Random
 
 from torl.files import stable_seed
 from torl.rollout.prompts import render
-from torl.rollout.protocol import TORL
 from torl.rollout.trajectory import CallOutcome, Segment
 from torl.sandbox.client import Execution
 from torl.sandbox.observation import observation_text
@@ -156,9 +155,9 @@ class Writer:
         """A call of the tool: whether it ran, what was shown, and the two segments that it makes."""
         execution = run(code)
         shown = observation_text(execution)
-        model = f"{before}{TORL.code_open}\n{code}\n{TORL.code_close}\n{TORL.stop}"
+        model = f"{before}```python\n{code}\n```\n```output"
         ran = execution.outcome is CallOutcome.PASSED
-        return ran, shown, [Segment("model", model), Segment("observation", TORL.wrap(shown))]
+        return ran, shown, [Segment("model", model), Segment("observation", f"\n{shown}\n```\n")]
 
     def with_code(self) -> list[Segment]:
         """A response that computes first and answers from the output; a failure is repaired or guessed over."""

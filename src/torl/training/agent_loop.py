@@ -14,9 +14,10 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 
 from torl.config.models import RunConfig
 from torl.files import json_line, read_json, stable_seed
-from torl.grading import Grade, Grader, extract_answer
+from torl.grading import Grade, Grader
 from torl.rollout.loop import Generation, ToolLoop
-from torl.rollout.setup import make_tool_loop
+from torl.rollout.release import Rank
+from torl.rollout.setup import final_answer, make_tool_loop
 from torl.rollout.trajectory import StopReason, Trajectory, trajectory_row
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import SandboxClient
@@ -34,6 +35,7 @@ class Shared:
         self.writer = f"{socket.gethostname()}-{os.getpid()}"
         self.sandbox = SandboxClient(sandbox_urls, timeout_s=self.config.sandbox.timeout_seconds, alarm=FailureAlarm())
         self.grader = Grader()
+        self.rank = Rank()
 
     def write(self, row: dict[str, Any]) -> None:
         """Append one row to this worker's file of the row's step."""
@@ -74,10 +76,14 @@ class ToolAgentLoop(AgentLoopBase):
         trajectory = await self._tool_loop(sampling_params, seed, request_id=f"{row['uid']}-{row['session_id']}").run(
             prompt_ids
         )
-        answer = extract_answer(trajectory.model_text)
+        answer = final_answer(trajectory, self.shared.config)
         gold = row["reward_model"]["ground_truth"]
         grade = await self._grade(trajectory, gold, answer)
-        reward = None if grade.correct is None else self._reward(trajectory, grade.correct)
+        reward = None
+        if grade.correct is not None:
+            reward = reward_of(
+                trajectory, correct=grade.correct, answered=answer is not None, config=self.shared.config
+            )
         self.shared.write(
             trajectory_row(
                 trajectory,
@@ -100,8 +106,6 @@ class ToolAgentLoop(AgentLoopBase):
         return self._sample(trajectory, reward, grade, policy_step=policy_step, seconds=time.monotonic() - started)
 
     def _tool_loop(self, sampling_params: dict[str, Any], seed: int, request_id: str) -> ToolLoop:
-        rollout = self.shared.config.rollout
-
         async def generate(ids: list[int], max_tokens: int, stop: tuple[str, ...], turn: int) -> Generation:
             output = await self.server_manager.generate(
                 request_id=request_id,
@@ -117,11 +121,12 @@ class ToolAgentLoop(AgentLoopBase):
             return Generation(token_ids=list(output.token_ids), log_probs=list(output.log_probs or []))
 
         return make_tool_loop(
-            rollout,
+            self.shared.config,
             tokenizer=self.tokenizer,
             eos_ids=frozenset({self.tokenizer.eos_token_id}),
             generate=generate,
             execute=self.shared.sandbox.run,
+            rank=self.shared.rank,
         )
 
     async def _grade(self, trajectory: Trajectory, gold: str, answer: str | None) -> Grade:
@@ -130,9 +135,6 @@ class ToolAgentLoop(AgentLoopBase):
         if answer is None:
             return Grade(correct=False, rule="no_answer", seconds=0.0)
         return await self.shared.grader.grade(gold, answer)
-
-    def _reward(self, trajectory: Trajectory, correct: bool) -> float:
-        return reward_of(correct, [call.outcome for call in trajectory.calls], self.shared.config.reward)
 
     def _sample(
         self, trajectory: Trajectory, reward: float, grade: Grade, *, policy_step: int, seconds: float

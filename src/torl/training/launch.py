@@ -32,7 +32,7 @@ from torl.training.weights import weights_sha256
 OTHER_VENDORS = ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK")
 """SLURM sets these beside CUDA_VISIBLE_DEVICES whatever the GPU is, and verl refuses to start where it sees two of a kind."""
 
-DECIDING = ("seed", "model", "data", "rollout", "reward", "train")
+DECIDING = ("seed", "model", "data", "rollout", "reward", "grading", "train")
 """Sections that decide what is learned; the others say only where and how fast."""
 
 
