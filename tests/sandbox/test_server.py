@@ -14,9 +14,11 @@ import pytest
 
 from torl.errors import SandboxError
 from torl.rollout.trajectory import CallOutcome
+from torl.sandbox.admission import Refused
 from torl.sandbox.client import Execution, SandboxClient
 from torl.sandbox.isolation import Isolation
-from torl.sandbox.server import QueueFull, Workers, serve
+from torl.sandbox.pool import Pool
+from torl.sandbox.server import Listening, serve
 from torl.sandbox.snippet import RunStatus, Snippet
 
 
@@ -48,6 +50,7 @@ def test_a_reply_has_the_fields_of_the_contract(address: str) -> None:
     }
     assert 0 < result.pop("execution_time") < 10
     assert result.pop("queue_time") >= 0
+    assert 0 < result.pop("cpu_time") < 10
     assert result == {"status": "Finished", "return_code": 0, "stdout": "2\n", "stderr": "", "truncated": False}
 
 
@@ -141,31 +144,32 @@ def test_a_hanging_snippet_does_not_stop_the_others(address: str) -> None:
     assert asyncio.run(run()) == 5.0
 
 
-def test_a_full_queue_refuses_and_the_client_comes_again(isolation: Isolation) -> None:
+def test_a_full_queue_refuses_and_the_rest_is_run(isolation: Isolation) -> None:
     async def run() -> None:
-        workers = Workers(isolation, 2)
-        workers.queue_limit = 1
-        snippet = Snippet(code="import time\ntime.sleep(0.5)")
-        accepted = [asyncio.create_task(workers.run(snippet)) for _ in range(3)]
-        await asyncio.sleep(0)
-        with pytest.raises(QueueFull):
-            await workers.run(snippet)
-        assert workers.waiting == 1
-        results = [result.status for result, _ in await asyncio.gather(*accepted)]
-        assert results == [RunStatus.FINISHED] * 3
-        workers.close()
+        async with Pool(isolation, 2, queue_limit=2) as pool:
+            snippet = Snippet(code="import time\ntime.sleep(0.5)")
+            accepted = [asyncio.create_task(pool.run(snippet)) for _ in range(3)]
+            await asyncio.sleep(0)
+            with pytest.raises(Refused, match="this client has 1") as own:
+                await pool.run(snippet)
+            accepted.append(asyncio.create_task(pool.run(snippet, client="another")))
+            await asyncio.sleep(0)
+            with pytest.raises(Refused, match="the queue takes 2") as full:
+                await pool.run(snippet, client="a third")
+            assert (own.value.status, full.value.status) == (429, 503)
+            results = [result.status for result, _ in await asyncio.gather(*accepted)]
+            assert results == [RunStatus.FINISHED] * 4
+            assert pool.metrics.refused == {429: 1, 503: 1}
 
     asyncio.run(run())
 
 
-def test_over_http_a_full_queue_is_503_with_retry_after_and_no_call_is_lost(isolation: Isolation) -> None:
+def test_over_http_a_full_queue_is_refused_with_retry_after_and_no_call_is_lost(isolation: Isolation) -> None:
     async def run() -> tuple[SandboxClient, list[Execution]]:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        workers = Workers(isolation, 2)
-        workers.queue_limit = 2
-        serving = asyncio.create_task(serve(workers, host="127.0.0.1", port=port, until_stdin_closes=False))
+        port = free_port()
+        pool = Pool(isolation, 2, queue_limit=2)
+        await pool.start()
+        serving = asyncio.create_task(serve(pool, Listening(port=port)))
         async with SandboxClient([f"http://127.0.0.1:{port}"], max_attempts=50) as client:
             executions = await asyncio.gather(*(client.run("print(1)") for _ in range(16)))
         serving.cancel()
@@ -177,13 +181,22 @@ def test_over_http_a_full_queue_is_503_with_retry_after_and_no_call_is_lost(isol
     assert client.retries > 0
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def test_a_taken_port_is_an_error_that_says_what_to_do(isolation: Isolation) -> None:
+    async def run(port: int) -> None:
+        await serve(Pool(isolation, 2), Listening(port=port))
+
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(SandboxError, match=rf"127\.0\.0\.1:{port}.*another --port, or 0"):
-            asyncio.run(serve(Workers(isolation, 2), host="127.0.0.1", port=port, until_stdin_closes=False))
+            asyncio.run(run(port))
 
 
 def test_the_command_line_names_the_taken_port(isolation: Isolation) -> None:

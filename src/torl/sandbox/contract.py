@@ -1,16 +1,17 @@
 """SandboxFusion's ``/run_code`` as data: the request's fields and the reply's.
 
 Differs from the original: Python only; paths of files stay below the working folder; memory_limit_MB is honoured; the
-reply's ``run_result`` has two further fields, ``truncated`` and ``queue_time``, which its own client ignores.
+reply's ``run_result`` has three further fields, ``truncated``, ``cpu_time`` and ``queue_time``, which its own client
+ignores.
 """
 
 import base64
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from torl.sandbox.limits import RUN_TIMEOUT_S, Limits
-from torl.sandbox.scratch import safe_path
 from torl.sandbox.snippet import RunResult, RunStatus, Snippet
 
 
@@ -27,8 +28,15 @@ def _decoded(value: Any) -> bytes:
     return base64.b64decode(value or "", validate=True)
 
 
+def _is_below(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts or "\0" in path:
+        raise ValueError(f"file path {path!r} leaves the working folder; give a relative path without '..'")
+    return path
+
+
 Text = Annotated[Any, AfterValidator(_is_text)]
-RelativePath = Annotated[str, AfterValidator(safe_path)]
+RelativePath = Annotated[str, AfterValidator(_is_below)]
 Content = Annotated[bytes, BeforeValidator(_decoded)]
 
 
@@ -68,6 +76,7 @@ def reply_of(result: RunResult, *, queue_seconds: float) -> dict[str, Any]:
         "run_result": {
             "status": str(result.status),
             "execution_time": None if error else result.seconds,
+            "cpu_time": None if error else result.cpu_seconds,
             "return_code": result.return_code,
             "stdout": result.stdout,
             "stderr": result.stderr,
