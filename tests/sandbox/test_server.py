@@ -6,17 +6,23 @@ import json
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
+from tests.sandbox.conftest import run_at
 from torl.errors import SandboxError
 from torl.rollout.trajectory import CallOutcome
+from torl.sandbox.addresses import with_token
 from torl.sandbox.admission import Refused
 from torl.sandbox.client import Execution, SandboxClient
 from torl.sandbox.isolation import Isolation
+from torl.sandbox.launcher import running_sandbox
 from torl.sandbox.pool import Pool
 from torl.sandbox.server import Listening, serve
 from torl.sandbox.snippet import RunStatus, Snippet
@@ -207,3 +213,81 @@ def test_the_command_line_names_the_taken_port(isolation: Isolation) -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("error: the sandbox cannot listen on")
+
+
+def test_metrics_count_what_ran(address: str) -> None:
+    post(address, {"code": "print(1)", "language": "python"})
+    with urllib.request.urlopen(f"{address}/metrics", timeout=60) as reply:
+        values = dict(line.rsplit(" ", 1) for line in reply.read().decode().splitlines() if line[0] != "#")
+    assert int(values['torl_sandbox_snippets_total{status="Finished"}']) >= 1
+    assert values["torl_sandbox_tier"] == "1"
+
+
+def test_health_says_what_the_server_is_and_does(address: str) -> None:
+    _, health = get(address, "/v1/health")
+    assert (health["tier"], health["running"], health["restarts"]) == (1, 0, 0)
+    assert health["rates"]["failed"] == 0.0
+
+
+def test_with_a_token_only_those_who_show_it_run_code(isolation: Isolation, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("s3cret\n")
+    with running_sandbox(workers=2, options=["--token-file", str(tmp_path / "token")]) as address:
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "s3cret"}):
+            request = urllib.request.Request(f"{address}/run_code", b"{}", headers)
+            with pytest.raises(urllib.error.HTTPError, match="401"):
+                urllib.request.urlopen(request, timeout=60)
+        assert run_at(with_token(address, "s3cret"), "print(6 * 7)").stdout == "42\n"
+
+
+def test_over_a_unix_socket_it_is_the_same(isolation: Isolation, tmp_path: Path) -> None:
+    path = tmp_path / "torl.sock"
+    with running_sandbox(workers=2, options=["--socket", str(path)]) as address:
+        assert address == f"unix:{path}"
+        assert path.stat().st_mode & 0o077 == 0
+        assert run_at(address, "print(6 * 7)").stdout == "42\n"
+
+
+def test_a_slow_client_delays_nobody(address: str) -> None:
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as slow:
+        slow.sendall(b"POST /run_code HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+        begin = time.monotonic()
+        assert run_at(address, "print(6 * 7)").stdout == "42\n"
+        assert time.monotonic() - begin < 10
+        assert get(address, "/v1/health")[1]["running"] == 0
+
+
+def test_a_client_that_goes_away_takes_its_snippet_with_it(address: str) -> None:
+    body = json.dumps({"code": "while True: pass", "language": "python", "run_timeout": 60}).encode()
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as leaving:
+        leaving.sendall(b"POST /run_code HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        while get(address, "/v1/health")[1]["running"] == 0:
+            time.sleep(0.01)
+    deadline = time.monotonic() + 20
+    while get(address, "/v1/health")[1]["running"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_five_megabytes_of_source_run(address: str) -> None:
+    code = ("x = 1  #" + " a comment" * 10 + "\n") * 50_000 + "print(x)"
+    assert len(code) > 5_000_000
+    assert run_at(address, code, timeout_s=60.0).stdout == "1\n"
+    assert run_at(address, "s = '" + "y" * 5_000_000 + "'\nprint(len(s))").stdout == "5000000\n"
+
+
+def test_too_large_a_request_is_refused_and_the_server_lives(address: str) -> None:
+    assert post_size(address, 40 * 1024 * 1024) == 413
+    assert run_at(address, "print(6 * 7)").stdout == "42\n"
+
+
+def post_size(address: str, size: int) -> int:
+    async def run() -> int:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(f"{address}/run_code", data=b" " * size) as reply,
+        ):
+            return reply.status
+
+    return asyncio.run(run())

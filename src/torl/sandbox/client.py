@@ -27,6 +27,7 @@ from torl.sandbox.limits import RUN_TIMEOUT_S
 from torl.sandbox.snippet import RunStatus
 
 QUEUE_ALLOWANCE_S = 60.0  # a request may wait this long for a worker before the client gives the endpoint up
+PATIENCE_S = 900.0  # a step's snippets of a large batch, all sent at once to few cores, take minutes
 FIRST_WAIT_S = 0.1
 LONGEST_WAIT_S = 5.0
 BUSY = (429, 503)
@@ -85,6 +86,9 @@ class SandboxClient:
     timeout_s: float = field(default=RUN_TIMEOUT_S, kw_only=True)
     """Time-out of the snippet, counted by the server from the start of execution."""
     max_attempts: int = field(default=8, kw_only=True)
+    """Attempts that may fail; a full queue is none."""
+    patience_s: float = field(default=PATIENCE_S, kw_only=True)
+    """After this time a call is not tried again, however often a full queue refused it."""
     concurrency: int = field(default=64, kw_only=True)
     """Requests in flight at once, over all endpoints."""
     memory_limit_mb: int | None = field(default=None, kw_only=True)
@@ -131,8 +135,9 @@ class SandboxClient:
         return execution
 
     async def _run_with_retries(self, code: str) -> Execution:
-        reason = ""
-        for attempt in range(self.max_attempts):
+        reason, failures, refusals = "", 0, 0
+        patient_until = time.monotonic() + self.patience_s
+        while failures < self.max_attempts and time.monotonic() < patient_until:
             endpoint = self._least_loaded()
             endpoint.in_flight += 1
             try:
@@ -141,15 +146,17 @@ class SandboxClient:
                 return execution
             except _Unavailable as error:
                 reason = f"{endpoint.address.shown}: {error}"
+                refusals += error.busy
+                failures += not error.busy
                 endpoint.failures += not error.busy
-                wait = max(error.wait_s, min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**attempt)) * random.uniform(0.5, 1.0)
-                endpoint.avoid_until = time.monotonic() + wait
+                wait = max(error.wait_s, min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (failures + refusals - 1)))
+                endpoint.avoid_until = time.monotonic() + wait * random.uniform(0.5, 1.0)
             finally:
                 endpoint.in_flight -= 1
-            if attempt + 1 < self.max_attempts:
+            if failures < self.max_attempts:
                 self.retries += 1
                 await asyncio.sleep(self._time_to_free_endpoint())
-        logger.warning("sandbox failed after %d attempts; last: %s", self.max_attempts, reason)
+        logger.warning("sandbox failed after %d attempts; last: %s", failures + refusals, reason)
         return Execution(outcome=CallOutcome.SANDBOX_FAILED, stderr=reason)
 
     async def _attempt(self, endpoint: _Endpoint, code: str) -> Execution:

@@ -13,7 +13,7 @@ from torl.sandbox.metrics import Metrics
 from torl.sandbox.nursery import Nursery
 from torl.sandbox.snippet import RunResult, RunStatus, Snippet
 
-QUEUE_PER_WORKER = 64
+QUEUE_PER_WORKER = 256  # some ten seconds of light snippets
 LONGEST_WAIT_S = 45.0  # below the minute that the client allows a request to wait
 SHARE_OF_ONE_CLIENT = 0.5
 SPARE_CELLS = 1  # over one for each worker, so that a health check finds one

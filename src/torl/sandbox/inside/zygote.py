@@ -19,7 +19,7 @@ import sys
 import traceback
 from contextlib import suppress
 
-from . import cell, fences, kernel
+from . import cell, fences, kernel, pages
 
 PRELOADED = (
     *("bisect", "cmath", "collections", "contextlib", "copy", "datetime", "decimal", "fractions", "functools", "heapq"),
@@ -94,6 +94,7 @@ def _preload() -> None:
     # What is frozen is left alone by the collector of a cell, and so stays shared between the processes.
     gc.collect()
     gc.freeze()
+    pages.collapse()
 
 
 def _address_space() -> int:
