@@ -14,6 +14,7 @@ import pytest
 
 from torl.errors import SandboxError
 from torl.rollout.trajectory import CallOutcome
+from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import Execution, SandboxClient
 from torl.sandbox.conformance import health_of
 from torl.sandbox.isolation import Isolation
@@ -125,6 +126,34 @@ def test_snippets_end_when_the_server_is_killed_and_the_call_is_a_sandbox_failur
         thread.join(30)
         assert wait_until_gone(started) == set()
     assert [execution.outcome for execution in results] == [CallOutcome.SANDBOX_FAILED]
+
+
+def test_when_one_of_two_servers_is_killed_every_call_still_passes_and_when_both_are_the_run_stops(
+    isolation: Isolation, tmp_path: Path
+) -> None:
+    options = ["--announce", str(tmp_path)]
+    before = children(os.getpid())
+    with running_sandbox(workers=2, options=options), running_sandbox(workers=2, options=options):
+        first, second = children(os.getpid()) - before
+
+        async def run() -> list[Execution]:
+            alarm = FailureAlarm(minimum=10)
+            with sandbox_urls(f"folder:{tmp_path}") as urls:
+                assert len(urls) == 2
+                async with SandboxClient(urls, alarm=alarm, max_attempts=3) as client:
+                    calls = [
+                        asyncio.create_task(client.run(f"import time\ntime.sleep(.1)\nprint({n})")) for n in range(20)
+                    ]
+                    await calls[0]
+                    os.kill(first, signal.SIGKILL)
+                    executions = await asyncio.gather(*calls)
+                    os.kill(second, signal.SIGKILL)
+                    with pytest.raises(SandboxError, match=r"sandbox calls failed.*python -m torl\.sandbox check"):
+                        await asyncio.gather(*(client.run("print(1)") for _ in range(20)))
+                    return executions
+
+        executions = asyncio.run(run())
+    assert [execution.stdout for execution in executions] == [f"{number}\n" for number in range(20)]
 
 
 def test_the_environment_of_the_caller_stays_outside(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:

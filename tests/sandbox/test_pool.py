@@ -1,10 +1,14 @@
 """Real snippets in real processes: whatever a snippet does, its run has an end, a result, and leaves nothing behind."""
 
 import asyncio
+import itertools
 import os
 import signal
+import subprocess
+import tempfile
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -321,6 +325,62 @@ def test_the_pool_recovers_from_the_death_of(isolation: Isolation, whom: str) ->
             assert sum(result.stdout == "42\n" for result in results) >= 4  # what runs at that moment may be lost
     finally:
         runner.close()
+
+
+def test_a_run_whose_first_process_is_killed_is_an_error_and_leaves_nothing(pool: PoolRunner, run: Run) -> None:
+    assert_works(run)
+    before = len(processes_below(os.getpid()))
+
+    async def kill_while_running() -> RunResult:
+        slow = Snippet(code="import time\ntime.sleep(60)", limits=Limits(run_timeout_s=60.0))
+        running = asyncio.create_task(pool.pool.run(slow))
+        while not (first := [pid for pid in processes_below(os.getpid()) if is_first_of_a_running_cell(pid)]):
+            await asyncio.sleep(0.01)
+        os.kill(first[0], signal.SIGKILL)
+        return (await running)[0]
+
+    result = pool.wait(kill_while_running())
+    assert (result.status, "without a report" in result.error) == (RunStatus.ERROR, True)
+    assert_works(run)
+    deadline = time.monotonic() + 10
+    while len(processes_below(os.getpid())) != before and time.monotonic() < deadline:
+        pool.wait(asyncio.sleep(0.01))
+    assert len(processes_below(os.getpid())) == before
+
+
+def is_first_of_a_running_cell(pid: int) -> bool:
+    """Whether the process is number 1 of the innermost of at least two namespaces, and has a child."""
+    try:
+        numbers = Path(f"/proc/{pid}/status").read_text().partition("NSpid:")[2].split("\n")[0].split()
+        return len(numbers) > 2 and numbers[-1] == "1" and bool(processes_below(pid))
+    except OSError:
+        return False
+
+
+def test_a_clock_that_jumps_changes_no_time_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    jumps = itertools.cycle((0.0, 1e9, -1e9))
+    real = time.time
+    monkeypatch.setattr(time, "time", lambda: real() + next(jumps))
+    begin = time.monotonic()
+    result = run("import time\nprint(1)\ntime.sleep(60)", limits=Limits(run_timeout_s=0.5))
+    assert (result.status, result.stdout) == (RunStatus.TIME_LIMIT, "1\n")
+    assert time.monotonic() - begin < 10
+    assert_works(run)
+
+
+def test_a_full_disk_stops_nothing(isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to mount a small disk")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", tmp_path], check=True)
+    try:
+        with suppress(OSError):
+            (tmp_path / "all of it").write_bytes(b"x" * 8192)
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        runner = PoolRunner(isolation)
+        assert_works(runner.run)
+        runner.close()
+    finally:
+        subprocess.run(["umount", "-l", tmp_path], check=True)
 
 
 def test_limits_alone_bound_time_memory_and_output() -> None:

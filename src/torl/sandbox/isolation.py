@@ -97,6 +97,11 @@ class Isolation:
     as_root: bool = False
     """Whether the server is root, which its snippets then are not."""
 
+    @property
+    def folders_in_memory(self) -> bool:
+        """Whether working folders are the cells' own, and not on the machine's disk."""
+        return self.kind is IsolationKind.NAMESPACES
+
     def command(self, control: int, scratch: str) -> Command:
         """The command that starts the maker of cells.
 

@@ -9,7 +9,7 @@ import socket
 import subprocess
 import tempfile
 from collections import deque
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from torl.errors import SandboxError
@@ -53,6 +53,10 @@ class Cell:
             shutil.rmtree(self.folder, ignore_errors=True)
 
 
+def _private_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="torl-sandbox-", ignore_cleanup_errors=True)
+
+
 class Nursery:
     """Cells of one isolation, ``size`` of them ready at any time; belongs to one event loop."""
 
@@ -63,10 +67,11 @@ class Nursery:
         self._size = size
         self._ready: deque[Cell] = deque()
         self._waiting: deque[asyncio.Future[Cell]] = deque()
-        self._scratch = tempfile.TemporaryDirectory(prefix="torl-sandbox-", ignore_cleanup_errors=True)
+        self._resources = ExitStack()
+        self._scratch = "" if isolation.folders_in_memory else self._resources.enter_context(_private_folder())
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115 -- as long as the nursery
+        self._log = self._resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 -- closed with the rest
         self._came_up = False
         self._problem = ""
         self._closed = False
@@ -77,12 +82,12 @@ class Nursery:
         Raises:
             SandboxError: there is none; the message has the reason.
         """
-        if self.isolation.as_root:
-            os.chmod(self._scratch.name, 0o777)
+        if self.isolation.as_root and self._scratch:
+            os.chmod(self._scratch, 0o777)  # for the user that the maker becomes
         try:
             self._start()
             async with asyncio.timeout(START_TIMEOUT_S):
-                cell = await self.take()
+                cell = await self._next()
         except TimeoutError as error:
             raise SandboxError(f"no cell was ready within {START_TIMEOUT_S:.0f} s") from error
         self._ready.append(cell)
@@ -101,10 +106,8 @@ class Nursery:
             if not cell.ended:
                 return cell
             cell.close()
-        future: asyncio.Future[Cell] = asyncio.get_running_loop().create_future()
         self._ask(1)
-        self._waiting.append(future)
-        return await future
+        return await self._next()
 
     def close(self) -> None:
         """End the maker and every cell."""
@@ -115,8 +118,18 @@ class Nursery:
                 future.set_exception(SandboxError("the sandbox is shutting down"))
         while self._ready:
             self._ready.popleft().close()
-        self._log.close()
-        self._scratch.cleanup()
+        self._resources.close()
+
+    async def _next(self) -> Cell:
+        """The next cell that is made."""
+        future: asyncio.Future[Cell] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                future.result().close()  # it came in the moment of giving up
+            raise
 
     def _ask(self, count: int) -> None:
         if self._control is not None:
@@ -126,7 +139,7 @@ class Nursery:
     def _start(self) -> None:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
-            command = self.isolation.command(theirs.fileno(), self._scratch.name)
+            command = self.isolation.command(theirs.fileno(), self._scratch)
             try:
                 self._process = subprocess.Popen(
                     command.argv,
@@ -187,7 +200,7 @@ class Nursery:
             stdout=stdout,
             stderr=stderr,
             process=process,
-            folder=folder if folder.startswith(self._scratch.name) else "",
+            folder=folder if self._scratch else "",
         )
         while self._waiting:
             future = self._waiting.popleft()

@@ -10,7 +10,6 @@ import ctypes
 import errno
 import os
 import struct
-import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -161,7 +160,8 @@ def _add(library: ctypes.CDLL, context: ctypes.c_void_p, rule: Rule) -> None:
 
 
 def _exported(library: ctypes.CDLL, context: ctypes.c_void_p) -> bytes:
-    with tempfile.TemporaryFile() as out:
+    # In memory: a full disk must not keep the sandbox from starting.
+    with open(os.memfd_create("seccomp"), "w+b") as out:
         result = library.seccomp_export_bpf(context, out.fileno())
         if result < 0:
             raise SandboxError(f"libseccomp cannot write its program: {os.strerror(-result)}; update it.")
