@@ -3,9 +3,9 @@
 
 ``python bench/sandbox.py`` starts a sandbox and prints one row for each kind of snippet and number at once: snippets a
 second, latencies, and processor milliseconds of the whole machine a snippet (client included), so nothing else should
-run. ``--sandboxfusion CHECKOUT --venv VENV`` starts the original from its checkout in turn and prints ratios;
-``--peer NAME=URL`` takes one that runs. ``--soak N`` runs N snippets, every twentieth hostile, and prints memory,
-processes and descriptors of the server before and after.
+run. Below stand the same rows with a fresh interpreter for each snippet. ``--sandboxfusion CHECKOUT --venv VENV`` starts
+the original from its checkout in turn and prints ratios; ``--peer NAME=URL`` takes one that runs. ``--soak N`` runs N
+snippets, every twentieth hostile, and prints memory, processes and descriptors of the server before and after.
 """
 
 import argparse
@@ -15,9 +15,10 @@ import os
 import platform
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,7 +43,9 @@ HOSTILE = (
     "import os, time\nif os.fork() == 0:\n    os.setsid(); time.sleep(60)\nos.kill(os.getpid(), 9)",
     "for n in range(10**6): open(f'f{n}', 'w').write('x' * 1000)",
 )
-ROWS = (("simple", 1), ("simple", 8), ("simple", 32), ("numpy", 8), ("sympy", 8))
+Run = Callable[[str], Awaitable[None]]
+Rows = Sequence[tuple[str, int]]
+ROWS: Rows = (("simple", 1), ("simple", 8), ("simple", 32), ("numpy", 8), ("sympy", 8))
 HOSTILE_TIMEOUT_S = 0.5
 SOAK_AT_ONCE = 8
 SOAK_BLOCK = 20  # one hostile snippet in a block
@@ -64,24 +67,21 @@ def busy_seconds() -> float:
     return sum(times) - times.idle - times.iowait - times.guest - times.guest_nice
 
 
-async def measure(url: str, kind: str, at_once: int, seconds: float) -> Measured:
+async def measure(run: Run, kind: str, at_once: int, seconds: float) -> Measured:
     """Keep ``at_once`` snippets in flight for some seconds."""
     numbers = itertools.count(1)
     latencies: list[float] = []
-    async with SandboxClient([url], concurrency=at_once, timeout_s=30) as client:
 
-        async def worker(until: float) -> None:
-            while time.perf_counter() < until:
-                begin = time.perf_counter()
-                execution = await client.run(SNIPPETS[kind].replace("{n}", str(next(numbers))))
-                if execution.outcome is not CallOutcome.PASSED:
-                    raise SystemExit(f"{url}: {kind} ended as {execution.outcome}: {execution.stderr[-300:]}")
-                latencies.append(time.perf_counter() - begin)
+    async def worker(until: float) -> None:
+        while time.perf_counter() < until:
+            begin = time.perf_counter()
+            await run(SNIPPETS[kind].replace("{n}", str(next(numbers))))
+            latencies.append(time.perf_counter() - begin)
 
-        await client.run(SNIPPETS[kind].replace("{n}", "0"))
-        busy, begin = busy_seconds(), time.perf_counter()
-        await asyncio.gather(*(worker(begin + seconds) for _ in range(at_once)))
-        wall, busy = time.perf_counter() - begin, busy_seconds() - busy
+    await run(SNIPPETS[kind].replace("{n}", "0"))
+    busy, begin = busy_seconds(), time.perf_counter()
+    await asyncio.gather(*(worker(begin + seconds) for _ in range(at_once)))
+    wall, busy = time.perf_counter() - begin, busy_seconds() - busy
     quantiles = statistics.quantiles(latencies, n=20) if len(latencies) > 1 else latencies * 19
     return Measured(
         per_second=len(latencies) / wall,
@@ -89,6 +89,31 @@ async def measure(url: str, kind: str, at_once: int, seconds: float) -> Measured
         p95_ms=1000 * quantiles[-1],
         cpu_ms=1000 * busy / len(latencies),
     )
+
+
+async def over_http(url: str, rows: Rows, seconds: float) -> dict[tuple[str, int], Measured]:
+    """Every row for one server."""
+    results = {}
+    for kind, at_once in rows:
+        async with SandboxClient([url], concurrency=at_once, timeout_s=30) as client:
+
+            async def run(code: str, client: SandboxClient = client) -> None:
+                execution = await client.run(code)
+                if execution.outcome is not CallOutcome.PASSED:
+                    raise SystemExit(f"{url}: ended as {execution.outcome}: {execution.stderr[-300:]}")
+
+            results[kind, at_once] = await measure(run, kind, at_once, seconds)
+    return results
+
+
+async def fresh_interpreters(rows: Rows, seconds: float) -> dict[tuple[str, int], Measured]:
+    """Every row with a new interpreter for each snippet: no isolation, no HTTP; what any server must beat that starts one."""
+
+    async def run(code: str) -> None:
+        process = await asyncio.create_subprocess_exec(sys.executable, "-c", code, stdout=asyncio.subprocess.PIPE)
+        await process.communicate()
+
+    return {(kind, at_once): await measure(run, kind, at_once, seconds) for kind, at_once in rows}
 
 
 @contextmanager
@@ -187,21 +212,17 @@ def main() -> None:
         if options.soak:
             asyncio.run(soak(url, options.soak))
             return
-        results = {"torl": measure_all(url, options.seconds)}
+        results = {"torl": asyncio.run(over_http(url, ROWS, options.seconds))}
+    results["fresh interpreter"] = asyncio.run(fresh_interpreters(ROWS, options.seconds))
     peers = dict(peer.split("=", 1) for peer in options.peer)
     for name, peer in peers.items():
-        results[name] = measure_all(peer, options.seconds)
+        results[name] = asyncio.run(over_http(peer, ROWS, options.seconds))
     if options.sandboxfusion:
         for port, config in enumerate(options.configs.split(","), start=18080):
             with ExitStack() as resources:
                 peer = resources.enter_context(sandboxfusion(options.sandboxfusion, options.venv, config, port))
-                results[f"SandboxFusion {config}"] = measure_all(peer, options.seconds)
+                results[f"SandboxFusion {config}"] = asyncio.run(over_http(peer, ROWS, options.seconds))
     print_table(results)
-
-
-def measure_all(url: str, seconds: float) -> dict[tuple[str, int], Measured]:
-    """Every row for one server."""
-    return {(kind, at_once): asyncio.run(measure(url, kind, at_once, seconds)) for kind, at_once in ROWS}
 
 
 if __name__ == "__main__":

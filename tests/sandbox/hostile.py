@@ -111,6 +111,15 @@ FILES = [
 ]
 
 PROCESSES = [
+    Attack(
+        name="rights that are left",
+        code=CALL
+        + "no_new_rights, filtered = libc.prctl(39, 0, 0, 0, 0), libc.prctl(21, 0, 0, 0, 0)\n"
+        + "header, rights = (ctypes.c_uint32 * 2)(0x20080522, 0), (ctypes.c_uint32 * 6)()\n"
+        + "libc.capget(header, rights)\n"
+        + "held = (no_new_rights, filtered, any(rights)) == (1, 2, False) and os.getuid() != 0\n"
+        + "print('held' if held else 'GOT', no_new_rights, filtered, list(rights), os.getuid())",
+    ),
     by_python("a signal to everyone", "signal.signal(15, signal.SIG_IGN)\nattempt(os.kill, -1, 15)\nprint('held')"),
     by_python("a signal to the own group", "signal.signal(15, signal.SIG_IGN)\nattempt(os.kill, 0, 15)\nprint('held')"),
     by_python("ending the first process", "attempt(os.kill, 1, 9)\nimport time; time.sleep(0.2)\nprint('held')"),

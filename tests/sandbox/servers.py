@@ -11,6 +11,7 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -101,10 +102,15 @@ SERVERS = (
 )
 
 
+def health_of(address: str) -> dict[str, Any]:
+    """What the server at ``address`` says of itself."""
+    with urllib.request.urlopen(f"{address}/v1/health", timeout=60) as reply:
+        return json.load(reply)
+
+
 def tier_of(address: str) -> int:
     """The tier of the server at ``address``."""
-    with urllib.request.urlopen(f"{address}/v1/health", timeout=60) as reply:
-        return json.load(reply)["tier"]
+    return health_of(address)["tier"]
 
 
 def processes_of(address: str, *, wanted: int | None = None, patience_s: float = 10.0) -> int:

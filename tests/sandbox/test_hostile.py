@@ -11,7 +11,7 @@ import pytest
 
 from tests.sandbox.conftest import run_at
 from tests.sandbox.hostile import ATTACKS, POISON, SYSTEM_CALLS, Attack, Poison
-from tests.sandbox.servers import processes_of, tier_of
+from tests.sandbox.servers import health_of, processes_of, tier_of
 from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.client import Execution, SandboxClient
 
@@ -48,6 +48,7 @@ def test_the_wall_holds_against(any_address: str, canary: Path, attack: Attack) 
         assert "held" in execution.stdout or (tier == 2 and "PermissionError" in shown), shown
     assert run_at(any_address, "print(6 * 7)").stdout == "42\n"
     assert processes_of(any_address, wanted=before) == before
+    assert health_of(any_address)["restarts"] == 0  # the process that makes cells has lived through it
 
 
 @pytest.mark.parametrize("poison", POISON, ids=[poison.name for poison in POISON])

@@ -113,10 +113,13 @@ def test_it_ends_when_its_parent_is_killed(isolation: Isolation) -> None:
     parent.stdout.close()
 
 
-def test_snippets_end_when_the_server_is_killed_and_the_call_is_a_sandbox_failure(isolation: Isolation) -> None:
+@pytest.mark.parametrize("options", [["--tier", "1"], ["--tier", "3", "--allow-unsafe"]], ids=["tier 1", "tier 3"])
+def test_snippets_end_when_the_server_is_killed_and_the_call_is_a_sandbox_failure(
+    isolation: Isolation, options: list[str]
+) -> None:
     before = children(os.getpid())
     results: list[Execution] = []
-    with running_sandbox(workers=2) as address:
+    with running_sandbox(workers=2, options=options) as address:
         (server,) = children(os.getpid()) - before
         thread = threading.Thread(target=lambda: results.append(execute(address, "while True: pass", max_attempts=2)))
         thread.start()

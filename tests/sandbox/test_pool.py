@@ -259,6 +259,8 @@ def test_snippets_share_no_state(run: Run) -> None:
     result = run("import random\nprint(random.random())")
     assert result.return_code == 0
     assert run("import random\nprint(random.random())").stdout != result.stdout
+    numpy = "import numpy\nprint(numpy.random.rand())"
+    assert run(numpy).stdout != run(numpy).stdout
 
 
 def test_odd_text_passes_through(run: Run) -> None:

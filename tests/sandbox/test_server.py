@@ -98,6 +98,8 @@ def test_files_stdin_and_memory_limit_are_honoured(address: str) -> None:
         ({"language": None}, "language"),
         ({"code": 3}, "code"),
         ({"run_timeout": "soon"}, "run_timeout"),
+        ({"run_timeout": 1e12}, "run_timeout"),
+        ({"memory_limit_MB": 10**15}, "memory_limit_MB"),
         ({"files": {"../x": ""}}, "files"),
         ({"files": {"/x": ""}}, "files"),
         ({"files": {"x": "not base64!"}}, "files"),

@@ -14,6 +14,9 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 from torl.sandbox.limits import RUN_TIMEOUT_S, Limits
 from torl.sandbox.snippet import RunResult, RunStatus, Snippet
 
+LONGEST_RUN_S = 86400.0
+MOST_MEMORY_MB = 1 << 22  # 4 TiB
+
 
 def _is_text(value: Any) -> str:
     # pydantic's own str refuses lone surrogates, on which a model's code must fail as code and not as a request.
@@ -47,8 +50,8 @@ class RunCodeRequest(BaseModel):
     language: Literal["python"]
     compile_timeout: float = RUN_TIMEOUT_S
     """Accepted for compatibility; Python has no compilation step."""
-    run_timeout: float = Field(default=RUN_TIMEOUT_S, allow_inf_nan=False)
-    memory_limit_MB: int = -1
+    run_timeout: float = Field(default=RUN_TIMEOUT_S, le=LONGEST_RUN_S, allow_inf_nan=False)
+    memory_limit_MB: int = Field(default=-1, le=MOST_MEMORY_MB)
     """-1: the server's own default."""
     stdin: Text | None = None
     files: dict[RelativePath, Content] = {}

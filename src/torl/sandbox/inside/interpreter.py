@@ -82,7 +82,7 @@ def _become_new(folder: str) -> None:
     sys.path[0] = folder  # in place of the folder of this package
     random.seed()
     if numpy := sys.modules.get("numpy"):
-        # With a number of its own: left to find one, numpy takes five times as long.
+        # With a number: left to find one itself, numpy takes longer.
         numpy.random.seed(int.from_bytes(os.urandom(4)))
     kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its own /proc/self is the snippet's to read
 

@@ -25,7 +25,7 @@ PRELOADED = (
     *("bisect", "cmath", "collections", "contextlib", "copy", "datetime", "decimal", "fractions", "functools", "heapq"),
     *("inspect", "io", "itertools", "json", "linecache", "math", "operator", "pickle", "random", "re", "statistics"),
     *("string", "subprocess", "textwrap", "threading", "time", "traceback", "typing"),
-    # numpy loads its parts on first use; left to the snippets, random alone would cost each of them 45 ms.
+    # numpy loads its parts on first use, which each snippet would pay for again.
     *("numpy", "numpy.random", "numpy.linalg", "numpy.fft", "numpy.polynomial", "sympy", "mpmath"),
 )
 # Snippets that fill the caches and load the parts that sympy leaves to first use.
