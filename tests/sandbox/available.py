@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from torl.sandbox.inside import landlock
+
 
 def need_namespaces() -> None:
     """Skip the test where bubblewrap is missing or may not make namespaces."""
@@ -15,3 +17,9 @@ def need_namespaces() -> None:
     done = subprocess.run(probe, capture_output=True, text=True, check=False)
     if done.returncode:
         pytest.skip(f"bubblewrap may not make namespaces here: {done.stderr.strip()}")
+
+
+def need_landlock() -> None:
+    """Skip the test where the kernel has no Landlock."""
+    if not landlock.version():
+        pytest.skip("this kernel has no Landlock: tier 2 cannot run here")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from aiohttp import web
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from torl.errors import SandboxError
@@ -202,6 +202,7 @@ def test_a_client_needs_an_address() -> None:
         SandboxClient([])
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # the machine, not the strategy
 @given(
     st.fixed_dictionaries(
         {},

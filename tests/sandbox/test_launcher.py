@@ -14,7 +14,9 @@ import pytest
 
 from torl.errors import SandboxError
 from torl.rollout.trajectory import CallOutcome
+from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import Execution, SandboxClient
+from torl.sandbox.conformance import health_of
 from torl.sandbox.isolation import Isolation
 from torl.sandbox.launcher import running_sandbox, sandbox_urls
 
@@ -25,6 +27,15 @@ def descendants(pid: int) -> set[int]:
         for child in map(int, children.read_text().split()):
             found |= {child} | descendants(child)
     return found
+
+
+def children(pid: int) -> set[int]:
+    return {int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()}
+
+
+def wait_until_running(address: str) -> None:
+    while asyncio.run(health_of(address))["running"] == 0:
+        time.sleep(0.02)
 
 
 def alive(pids: set[int]) -> set[int]:
@@ -62,8 +73,8 @@ def test_a_started_sandbox_works_and_leaves_nothing_behind(isolation: Isolation,
             target=execute, args=(address, "import time\ntime.sleep(60)"), kwargs={"max_attempts": 1}
         )
         thread.start()
-        while len(started := descendants(os.getpid()) - before) < 3:  # server, bubblewrap, snippet
-            time.sleep(0.02)
+        started = descendants(os.getpid()) - before
+        assert len(started) > 3  # server, bubblewrap twice, the maker of cells, cells
     assert wait_until_gone(started) == set()
     thread.join(20)
     assert not thread.is_alive()
@@ -93,8 +104,8 @@ def test_it_ends_when_its_parent_is_killed(isolation: Isolation) -> None:
     address = parent.stdout.readline().strip()
     thread = threading.Thread(target=execute, args=(address, "while True: pass"), kwargs={"max_attempts": 1})
     thread.start()
-    while len(started := descendants(parent.pid)) < 3:
-        time.sleep(0.02)
+    wait_until_running(address)
+    started = descendants(parent.pid)
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     assert wait_until_gone(started) == set()
@@ -102,40 +113,73 @@ def test_it_ends_when_its_parent_is_killed(isolation: Isolation) -> None:
     parent.stdout.close()
 
 
-def test_snippets_end_when_the_server_is_killed_and_the_call_is_a_sandbox_failure(isolation: Isolation) -> None:
-    before = descendants(os.getpid())
+@pytest.mark.parametrize("options", [["--tier", "1"], ["--tier", "3", "--allow-unsafe"]], ids=["tier 1", "tier 3"])
+def test_snippets_end_when_the_server_is_killed_and_the_call_is_a_sandbox_failure(
+    isolation: Isolation, options: list[str]
+) -> None:
+    before = children(os.getpid())
     results: list[Execution] = []
-    with running_sandbox(workers=2) as address:
-        server = next(iter(descendants(os.getpid()) - before))
+    with running_sandbox(workers=2, options=options) as address:
+        (server,) = children(os.getpid()) - before
         thread = threading.Thread(target=lambda: results.append(execute(address, "while True: pass", max_attempts=2)))
         thread.start()
-        while len(started := descendants(server)) < 2:
-            time.sleep(0.02)
+        wait_until_running(address)
+        started = descendants(server)
         os.kill(server, signal.SIGKILL)
         thread.join(30)
         assert wait_until_gone(started) == set()
     assert [execution.outcome for execution in results] == [CallOutcome.SANDBOX_FAILED]
 
 
+def test_when_one_of_two_servers_is_killed_every_call_still_passes_and_when_both_are_the_run_stops(
+    isolation: Isolation, tmp_path: Path
+) -> None:
+    options = ["--announce", str(tmp_path)]
+    before = children(os.getpid())
+    with running_sandbox(workers=2, options=options), running_sandbox(workers=2, options=options):
+        first, second = children(os.getpid()) - before
+
+        async def run() -> list[Execution]:
+            alarm = FailureAlarm(minimum=10)
+            with sandbox_urls(f"folder:{tmp_path}") as urls:
+                assert len(urls) == 2
+                async with SandboxClient(urls, alarm=alarm, max_attempts=3) as client:
+                    calls = [
+                        asyncio.create_task(client.run(f"import time\ntime.sleep(.1)\nprint({n})")) for n in range(20)
+                    ]
+                    await calls[0]
+                    os.kill(first, signal.SIGKILL)
+                    executions = await asyncio.gather(*calls)
+                    os.kill(second, signal.SIGKILL)
+                    with pytest.raises(SandboxError, match=r"sandbox calls failed.*python -m torl\.sandbox check"):
+                        await asyncio.gather(*(client.run("print(1)") for _ in range(20)))
+                    return executions
+
+        executions = asyncio.run(run())
+    assert [execution.stdout for execution in executions] == [f"{number}\n" for number in range(20)]
+
+
 def test_the_environment_of_the_caller_stays_outside(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORL_SECRET", "1")
-    before = descendants(os.getpid())
+    before = children(os.getpid())
     with running_sandbox(workers=2):
-        server = next(iter(descendants(os.getpid()) - before))
+        (server,) = children(os.getpid()) - before
         assert b"TORL_SECRET" not in Path(f"/proc/{server}/environ").read_bytes()
 
 
-def test_without_bubblewrap_the_message_names_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_without_isolation_the_message_names_the_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(SandboxError, match="apt install bubblewrap"), running_sandbox():
+    with pytest.raises(SandboxError, match="apt install bubblewrap"), running_sandbox(options=["--tier", "1"]):
+        pass
+    with pytest.raises(SandboxError, match="--allow-unsafe"), running_sandbox(options=["--tier", "3"]):
         pass
 
 
-def test_without_isolation_it_runs_only_when_asked_for_and_warns(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with caplog.at_level(logging.WARNING), running_sandbox(allow_unsafe=True) as address:
+def test_without_isolation_it_runs_only_when_asked_for_and_warns(caplog: pytest.LogCaptureFixture) -> None:
+    with (
+        caplog.at_level(logging.WARNING),
+        running_sandbox(allow_unsafe=True, options=["--tier", "3"]) as address,
+    ):
         assert execute(address, "print(6 * 7)").stdout == "42\n"
     assert "does NOT isolate" in caplog.text
 

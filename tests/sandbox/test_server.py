@@ -6,17 +6,25 @@ import json
 import socket
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 from typing import Any
 
+import aiohttp
 import pytest
 
+from tests.sandbox.conftest import run_at
 from torl.errors import SandboxError
 from torl.rollout.trajectory import CallOutcome
+from torl.sandbox.addresses import with_token
+from torl.sandbox.admission import Refused
 from torl.sandbox.client import Execution, SandboxClient
 from torl.sandbox.isolation import Isolation
-from torl.sandbox.server import QueueFull, Workers, serve
+from torl.sandbox.launcher import running_sandbox
+from torl.sandbox.pool import Pool
+from torl.sandbox.server import Listening, serve
 from torl.sandbox.snippet import RunStatus, Snippet
 
 
@@ -48,6 +56,7 @@ def test_a_reply_has_the_fields_of_the_contract(address: str) -> None:
     }
     assert 0 < result.pop("execution_time") < 10
     assert result.pop("queue_time") >= 0
+    assert 0 < result.pop("cpu_time") < 10
     assert result == {"status": "Finished", "return_code": 0, "stdout": "2\n", "stderr": "", "truncated": False}
 
 
@@ -89,6 +98,8 @@ def test_files_stdin_and_memory_limit_are_honoured(address: str) -> None:
         ({"language": None}, "language"),
         ({"code": 3}, "code"),
         ({"run_timeout": "soon"}, "run_timeout"),
+        ({"run_timeout": 1e12}, "run_timeout"),
+        ({"memory_limit_MB": 10**15}, "memory_limit_MB"),
         ({"files": {"../x": ""}}, "files"),
         ({"files": {"/x": ""}}, "files"),
         ({"files": {"x": "not base64!"}}, "files"),
@@ -141,31 +152,32 @@ def test_a_hanging_snippet_does_not_stop_the_others(address: str) -> None:
     assert asyncio.run(run()) == 5.0
 
 
-def test_a_full_queue_refuses_and_the_client_comes_again(isolation: Isolation) -> None:
+def test_a_full_queue_refuses_and_the_rest_is_run(isolation: Isolation) -> None:
     async def run() -> None:
-        workers = Workers(isolation, 2)
-        workers.queue_limit = 1
-        snippet = Snippet(code="import time\ntime.sleep(0.5)")
-        accepted = [asyncio.create_task(workers.run(snippet)) for _ in range(3)]
-        await asyncio.sleep(0)
-        with pytest.raises(QueueFull):
-            await workers.run(snippet)
-        assert workers.waiting == 1
-        results = [result.status for result, _ in await asyncio.gather(*accepted)]
-        assert results == [RunStatus.FINISHED] * 3
-        workers.close()
+        async with Pool(isolation, 2, queue_limit=2) as pool:
+            snippet = Snippet(code="import time\ntime.sleep(0.5)")
+            accepted = [asyncio.create_task(pool.run(snippet)) for _ in range(3)]
+            await asyncio.sleep(0)
+            with pytest.raises(Refused, match="this client has 1") as own:
+                await pool.run(snippet)
+            accepted.append(asyncio.create_task(pool.run(snippet, client="another")))
+            await asyncio.sleep(0)
+            with pytest.raises(Refused, match="the queue takes 2") as full:
+                await pool.run(snippet, client="a third")
+            assert (own.value.status, full.value.status) == (429, 503)
+            results = [result.status for result, _ in await asyncio.gather(*accepted)]
+            assert results == [RunStatus.FINISHED] * 4
+            assert pool.metrics.refused == {429: 1, 503: 1}
 
     asyncio.run(run())
 
 
-def test_over_http_a_full_queue_is_503_with_retry_after_and_no_call_is_lost(isolation: Isolation) -> None:
+def test_over_http_a_full_queue_is_refused_with_retry_after_and_no_call_is_lost(isolation: Isolation) -> None:
     async def run() -> tuple[SandboxClient, list[Execution]]:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
-        workers = Workers(isolation, 2)
-        workers.queue_limit = 2
-        serving = asyncio.create_task(serve(workers, host="127.0.0.1", port=port, until_stdin_closes=False))
+        port = free_port()
+        pool = Pool(isolation, 2, queue_limit=2)
+        await pool.start()
+        serving = asyncio.create_task(serve(pool, Listening(port=port)))
         async with SandboxClient([f"http://127.0.0.1:{port}"], max_attempts=50) as client:
             executions = await asyncio.gather(*(client.run("print(1)") for _ in range(16)))
         serving.cancel()
@@ -177,13 +189,22 @@ def test_over_http_a_full_queue_is_503_with_retry_after_and_no_call_is_lost(isol
     assert client.retries > 0
 
 
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
 def test_a_taken_port_is_an_error_that_says_what_to_do(isolation: Isolation) -> None:
+    async def run(port: int) -> None:
+        await serve(Pool(isolation, 2), Listening(port=port))
+
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(SandboxError, match=rf"127\.0\.0\.1:{port}.*another --port, or 0"):
-            asyncio.run(serve(Workers(isolation, 2), host="127.0.0.1", port=port, until_stdin_closes=False))
+            asyncio.run(run(port))
 
 
 def test_the_command_line_names_the_taken_port(isolation: Isolation) -> None:
@@ -194,3 +215,81 @@ def test_the_command_line_names_the_taken_port(isolation: Isolation) -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith("error: the sandbox cannot listen on")
+
+
+def test_metrics_count_what_ran(address: str) -> None:
+    post(address, {"code": "print(1)", "language": "python"})
+    with urllib.request.urlopen(f"{address}/metrics", timeout=60) as reply:
+        values = dict(line.rsplit(" ", 1) for line in reply.read().decode().splitlines() if line[0] != "#")
+    assert int(values['torl_sandbox_snippets_total{status="Finished"}']) >= 1
+    assert values["torl_sandbox_tier"] == "1"
+
+
+def test_health_says_what_the_server_is_and_does(address: str) -> None:
+    _, health = get(address, "/v1/health")
+    assert (health["tier"], health["running"], health["restarts"]) == (1, 0, 0)
+    assert health["rates"]["failed"] == 0.0
+
+
+def test_with_a_token_only_those_who_show_it_run_code(isolation: Isolation, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("s3cret\n")
+    with running_sandbox(workers=2, options=["--token-file", str(tmp_path / "token")]) as address:
+        for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "s3cret"}):
+            request = urllib.request.Request(f"{address}/run_code", b"{}", headers)
+            with pytest.raises(urllib.error.HTTPError, match="401"):
+                urllib.request.urlopen(request, timeout=60)
+        assert run_at(with_token(address, "s3cret"), "print(6 * 7)").stdout == "42\n"
+
+
+def test_over_a_unix_socket_it_is_the_same(isolation: Isolation, tmp_path: Path) -> None:
+    path = tmp_path / "torl.sock"
+    with running_sandbox(workers=2, options=["--socket", str(path)]) as address:
+        assert address == f"unix:{path}"
+        assert path.stat().st_mode & 0o077 == 0
+        assert run_at(address, "print(6 * 7)").stdout == "42\n"
+
+
+def test_a_slow_client_delays_nobody(address: str) -> None:
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as slow:
+        slow.sendall(b"POST /run_code HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n{")
+        begin = time.monotonic()
+        assert run_at(address, "print(6 * 7)").stdout == "42\n"
+        assert time.monotonic() - begin < 10
+        assert get(address, "/v1/health")[1]["running"] == 0
+
+
+def test_a_client_that_goes_away_takes_its_snippet_with_it(address: str) -> None:
+    body = json.dumps({"code": "while True: pass", "language": "python", "run_timeout": 60}).encode()
+    host, port = address.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port))) as leaving:
+        leaving.sendall(b"POST /run_code HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
+        while get(address, "/v1/health")[1]["running"] == 0:
+            time.sleep(0.01)
+    deadline = time.monotonic() + 20
+    while get(address, "/v1/health")[1]["running"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_five_megabytes_of_source_run(address: str) -> None:
+    code = ("x = 1  #" + " a comment" * 10 + "\n") * 50_000 + "print(x)"
+    assert len(code) > 5_000_000
+    assert run_at(address, code, timeout_s=60.0).stdout == "1\n"
+    assert run_at(address, "s = '" + "y" * 5_000_000 + "'\nprint(len(s))").stdout == "5000000\n"
+
+
+def test_too_large_a_request_is_refused_and_the_server_lives(address: str) -> None:
+    assert post_size(address, 40 * 1024 * 1024) == 413
+    assert run_at(address, "print(6 * 7)").stdout == "42\n"
+
+
+def post_size(address: str, size: int) -> int:
+    async def run() -> int:
+        async with (
+            aiohttp.ClientSession() as session,
+            session.post(f"{address}/run_code", data=b" " * size) as reply,
+        ):
+            return reply.status
+
+    return asyncio.run(run())

@@ -23,8 +23,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="sandbox.json")
     options = parser.parse_args()
     with sandbox_urls(options.url, allow_unsafe=options.allow_unsafe) as urls:
-        report = asyncio.run(examine(urls[0], allow_unsafe=options.allow_unsafe))
-    write_json(options.out, report)
+        reports = [asyncio.run(examine(url, allow_unsafe=options.allow_unsafe)) for url in urls]
+    write_json(options.out, together(reports))
 
 
 async def examine(url: str, *, allow_unsafe: bool) -> dict[str, Any]:
@@ -38,6 +38,18 @@ async def examine(url: str, *, allow_unsafe: bool) -> dict[str, Any]:
         "workers": health.get("workers"),
         "checks": [asdict(result) for result in results],
         "snippets_per_second": round(await snippets_per_second(url), 1),
+    }
+
+
+def together(reports: list[dict[str, Any]]) -> dict[str, Any]:
+    """One report of all sandboxes: what they do together, and the checks of each in turn."""
+    workers = [report["workers"] for report in reports]
+    return {
+        "sandboxes": len(reports),
+        "isolation": ", ".join(sorted({report["isolation"] for report in reports})),
+        "workers": None if None in workers else sum(workers),
+        "checks": [check for report in reports for check in report["checks"]],
+        "snippets_per_second": round(sum(report["snippets_per_second"] for report in reports), 1),
     }
 
 

@@ -186,7 +186,8 @@ class SandboxConfig(Section):
     """Where code runs."""
 
     url: str | None = None
-    """Address of a running sandbox (SandboxFusion's contract); null starts one inside each job."""
+    """Address of a running sandbox (SandboxFusion's contract), or folder:PATH for all that are announced there; null starts
+    one inside each job."""
     workers: Positive = 2
     """Snippets that a started sandbox runs at once."""
     timeout_seconds: Annotated[float, Field(gt=0, le=600)] = 10.0
@@ -261,7 +262,7 @@ class RunConfig(Section):
         if self.compute.nodes > 1 and self.sandbox.url is None:
             raise ValueError(
                 f"compute.nodes is {self.compute.nodes} with sandbox.url null: a sandbox started by the job is on one machine; "
-                "start one that all nodes reach and set sandbox.url"
+                "start one that all nodes reach, or one on each with slurm/sandboxes.sh, and set sandbox.url"
             )
         if self.evaluation.every % self.train.save_every:
             raise ValueError(

@@ -6,18 +6,22 @@ import logging
 import signal
 import sys
 from collections.abc import Coroutine, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from torl.errors import SandboxError
 from torl.sandbox.client import SandboxClient
 from torl.sandbox.conformance import health_of, run_checks, table
-from torl.sandbox.launcher import sandbox_urls
+from torl.sandbox.launcher import running_sandbox, sandbox_urls
 from torl.sandbox.limits import RUN_TIMEOUT_S
 from torl.sandbox.observation import observation_text
 
 UNSAFE_WARNING = (
     "warning: snippets run WITHOUT isolation (--allow-unsafe): "
     "they can read your files, use the network and see your processes.\n"
+)
+OPEN_WARNING = (
+    "warning: other machines can reach this sandbox and no --token-file is given: anyone can run code here.\n"
 )
 
 
@@ -29,6 +33,9 @@ def parser() -> argparse.ArgumentParser:
     serving.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
     serving.add_argument("--port", type=int, default=8080, help="0 takes a free one (default: %(default)s)")
     serving.add_argument("--workers", type=int, help="snippets at once (default: the number of cores, at least 2)")
+    serving.add_argument("--socket", type=Path, help="listen on this Unix socket instead")
+    serving.add_argument("--token-file", type=Path, help="file with a token that clients must show")
+    serving.add_argument("--announce", type=Path, metavar="FOLDER", help="write the address into this shared folder")
     serving.add_argument("--until-stdin-closes", action="store_true", help="also stop when standard input closes")
     checking = commands.add_parser("check", help="check a running sandbox, ours or SandboxFusion")
     checking.add_argument("url")
@@ -37,24 +44,44 @@ def parser() -> argparse.ArgumentParser:
     running.add_argument("--timeout", type=float, default=RUN_TIMEOUT_S, help="seconds (default: %(default)s)")
     running.add_argument("--url", help="a running sandbox; one is started otherwise")
     for command in (serving, running):
+        command.add_argument("--tier", type=int, choices=(1, 2, 3), help="this isolation and no other (see the docs)")
         command.add_argument("--allow-unsafe", action="store_true", help="without isolation, limit resources only")
     return main_parser
 
 
 def serve_command(arguments: argparse.Namespace) -> int:
     """``serve``."""
+    asyncio.run(_until_terminated(_serve(arguments)))
+    return 0
+
+
+async def _serve(arguments: argparse.Namespace) -> None:
     # Not needed by the other commands, and imported by no trainer: keeps the server's parts out of them.
     from torl.sandbox.isolation import IsolationKind
-    from torl.sandbox.probe import choose_isolation
-    from torl.sandbox.server import Workers, default_workers, serve
+    from torl.sandbox.probe import started_pool
+    from torl.sandbox.server import Listening, serve
 
-    isolation = choose_isolation(allow_unsafe=arguments.allow_unsafe)
-    if isolation.kind is IsolationKind.LIMITS_ONLY:
+    token = arguments.token_file.read_text(encoding="utf-8").strip() if arguments.token_file else None
+    where = Listening(
+        host=arguments.host,
+        port=arguments.port,
+        socket=arguments.socket,
+        token=token,
+        announce=arguments.announce,
+    )
+    _be_the_first_to_go()
+    pool = await started_pool(count=arguments.workers, allow_unsafe=arguments.allow_unsafe, tier=arguments.tier)
+    if pool.isolation.kind is IsolationKind.LIMITS_ONLY:
         sys.stderr.write(UNSAFE_WARNING)
-    workers = Workers(isolation, arguments.workers or default_workers())
-    serving = serve(workers, host=arguments.host, port=arguments.port, until_stdin_closes=arguments.until_stdin_closes)
-    asyncio.run(_until_terminated(serving))
-    return 0
+    if where.reachable_by_others and not token:
+        sys.stderr.write(OPEN_WARNING)
+    await serve(pool, where, until_stdin_closes=arguments.until_stdin_closes)
+
+
+def _be_the_first_to_go() -> None:
+    """When memory runs out, the kernel is to take snippets and not the trainer beside them; they inherit this."""
+    with suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
 
 
 async def _until_terminated(serving: Coroutine[None, None, None]) -> None:
@@ -69,11 +96,15 @@ async def _until_terminated(serving: Coroutine[None, None, None]) -> None:
 
 def check_command(arguments: argparse.Namespace) -> int:
     """``check``."""
-    health = asyncio.run(health_of(arguments.url))
-    sys.stdout.write(f"isolation: {health.get('isolation', 'unknown (not a torl sandbox)')}\n")
-    results = asyncio.run(run_checks(arguments.url))
-    sys.stdout.write(table(results) + "\n")
-    return 0 if all(result.passed for result in results) else 1
+    good = True
+    with sandbox_urls(arguments.url) as urls:
+        for url in urls:
+            health = asyncio.run(health_of(url))
+            sys.stdout.write(f"isolation: {health.get('isolation', 'unknown (not a torl sandbox)')}\n")
+            results = asyncio.run(run_checks(url))
+            sys.stdout.write(table(results) + "\n")
+            good = good and all(result.passed for result in results)
+    return 0 if good else 1
 
 
 def run_command(arguments: argparse.Namespace) -> int:
@@ -83,7 +114,13 @@ def run_command(arguments: argparse.Namespace) -> int:
         async with SandboxClient(urls, timeout_s=arguments.timeout) as client:
             return observation_text(await client.run(arguments.file.read_text(encoding="utf-8")))
 
-    with sandbox_urls(arguments.url, allow_unsafe=arguments.allow_unsafe) as urls:
+    with ExitStack() as resources:
+        if arguments.url:
+            urls = resources.enter_context(sandbox_urls(arguments.url))
+        else:
+            options = ["--tier", str(arguments.tier)] if arguments.tier else []
+            sandbox = running_sandbox(allow_unsafe=arguments.allow_unsafe, options=options)
+            urls = [resources.enter_context(sandbox)]
         sys.stdout.write(asyncio.run(execute(urls)) + "\n")
     return 0
 

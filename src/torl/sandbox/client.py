@@ -10,6 +10,7 @@ import asyncio
 import logging
 import random
 import time
+import uuid
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,14 +21,19 @@ import aiohttp
 
 from torl.errors import SandboxError
 from torl.rollout.trajectory import CallOutcome
+from torl.sandbox.addresses import Address, parse
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.limits import RUN_TIMEOUT_S
 from torl.sandbox.snippet import RunStatus
 
 QUEUE_ALLOWANCE_S = 60.0  # a request may wait this long for a worker before the client gives the endpoint up
+PATIENCE_S = 900.0  # a step's snippets of a large batch, all sent at once to few cores, take minutes
 FIRST_WAIT_S = 0.1
 LONGEST_WAIT_S = 5.0
 BUSY = (429, 503)
+FAILURES_TO_DROP = 3
+HEALTH_CODE, HEALTH_OUTPUT = "print(6 * 7)", "42\n"
+CLIENT_HEADER = "X-Torl-Client"  # by which a server of ours shares its queue fairly
 
 logger = logging.getLogger(__name__)
 
@@ -50,16 +56,25 @@ class Execution:
 class _Unavailable(Exception):
     """One attempt that did not run the snippet; ``wait_s`` is what the server asked for."""
 
-    def __init__(self, reason: str, wait_s: float = 0.0) -> None:
+    def __init__(self, reason: str, wait_s: float = 0.0, *, busy: bool = False) -> None:
         super().__init__(reason)
         self.wait_s = wait_s
+        self.busy = busy
 
 
 @dataclass
 class _Endpoint:
-    url: str
+    address: Address
     in_flight: int = 0
     avoid_until: float = 0.0
+    failures: int = 0
+    """Attempts in a row that did not run a snippet, refusals of a full queue aside."""
+    session: aiohttp.ClientSession | None = None
+
+    @property
+    def dropped(self) -> bool:
+        """Whether it must run a snippet of ours before it gets another one of a caller."""
+        return self.failures >= FAILURES_TO_DROP
 
 
 @dataclass
@@ -67,10 +82,13 @@ class SandboxClient:
     """An asynchronous client; make one per process and event loop."""
 
     urls: Sequence[str]
-    """Base addresses, for example ``http://127.0.0.1:8080``."""
+    """Base addresses, for example ``http://127.0.0.1:8080``; see ``torl.sandbox.addresses`` for sockets and tokens."""
     timeout_s: float = field(default=RUN_TIMEOUT_S, kw_only=True)
     """Time-out of the snippet, counted by the server from the start of execution."""
     max_attempts: int = field(default=8, kw_only=True)
+    """Attempts that may fail; a full queue is none."""
+    patience_s: float = field(default=PATIENCE_S, kw_only=True)
+    """After this time a call is not tried again, however often a full queue refused it."""
     concurrency: int = field(default=64, kw_only=True)
     """Requests in flight at once, over all endpoints."""
     memory_limit_mb: int | None = field(default=None, kw_only=True)
@@ -84,8 +102,8 @@ class SandboxClient:
         self.outcomes: Counter[CallOutcome] = Counter()
         """Calls by outcome since the client was made."""
         self.retries = 0
-        self._endpoints = [_Endpoint(url.rstrip("/")) for url in self.urls]
-        self._session: aiohttp.ClientSession | None = None
+        self._endpoints = [_Endpoint(parse(url)) for url in self.urls]
+        self._name = uuid.uuid4().hex
         self._slots = asyncio.Semaphore(self.concurrency)
 
     async def __aenter__(self) -> Self:
@@ -98,9 +116,10 @@ class SandboxClient:
 
     async def aclose(self) -> None:
         """Close the connections; the client may be used again afterwards."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        for endpoint in self._endpoints:
+            if endpoint.session is not None:
+                await endpoint.session.close()
+                endpoint.session = None
 
     async def run(self, code: str) -> Execution:
         """Run ``code`` and say how it ended; ``SANDBOX_FAILED`` when no attempt could run it.
@@ -116,27 +135,44 @@ class SandboxClient:
         return execution
 
     async def _run_with_retries(self, code: str) -> Execution:
-        reason = ""
-        for attempt in range(self.max_attempts):
+        reason, failures, refusals = "", 0, 0
+        patient_until = time.monotonic() + self.patience_s
+        while failures < self.max_attempts and time.monotonic() < patient_until:
             endpoint = self._least_loaded()
             endpoint.in_flight += 1
             try:
-                return execution_of(await self._post(endpoint, code), timeout_s=self.timeout_s)
+                execution = await self._attempt(endpoint, code)
+                endpoint.failures = 0
+                return execution
             except _Unavailable as error:
-                reason = f"{endpoint.url}: {error}"
-                wait = max(error.wait_s, min(LONGEST_WAIT_S, FIRST_WAIT_S * 2**attempt)) * random.uniform(0.5, 1.0)
-                endpoint.avoid_until = time.monotonic() + wait
+                reason = f"{endpoint.address.shown}: {error}"
+                refusals += error.busy
+                failures += not error.busy
+                endpoint.failures += not error.busy
+                wait = max(error.wait_s, min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (failures + refusals - 1)))
+                endpoint.avoid_until = time.monotonic() + wait * random.uniform(0.5, 1.0)
             finally:
                 endpoint.in_flight -= 1
-            if attempt + 1 < self.max_attempts:
+            if failures < self.max_attempts:
                 self.retries += 1
                 await asyncio.sleep(self._time_to_free_endpoint())
-        logger.warning("sandbox failed after %d attempts; last: %s", self.max_attempts, reason)
+        logger.warning("sandbox failed after %d attempts; last: %s", failures + refusals, reason)
         return Execution(outcome=CallOutcome.SANDBOX_FAILED, stderr=reason)
+
+    async def _attempt(self, endpoint: _Endpoint, code: str) -> Execution:
+        if endpoint.dropped:
+            health = execution_of(await self._post(endpoint, HEALTH_CODE), timeout_s=self.timeout_s)
+            if health.stdout != HEALTH_OUTPUT:
+                raise _Unavailable(f"does not compute: {HEALTH_CODE} printed {health.stdout[:20]!r}")
+            endpoint.failures = 0
+        return execution_of(await self._post(endpoint, code), timeout_s=self.timeout_s)
 
     def _least_loaded(self) -> _Endpoint:
         now = time.monotonic()
-        return min(self._endpoints, key=lambda endpoint: (max(0.0, endpoint.avoid_until - now), endpoint.in_flight))
+        return min(
+            self._endpoints,
+            key=lambda endpoint: (max(0.0, endpoint.avoid_until - now), endpoint.dropped, endpoint.in_flight),
+        )
 
     def _time_to_free_endpoint(self) -> float:
         return max(0.0, min(endpoint.avoid_until for endpoint in self._endpoints) - time.monotonic())
@@ -146,9 +182,9 @@ class SandboxClient:
         if self.memory_limit_mb is not None:
             body["memory_limit_MB"] = self.memory_limit_mb
         try:
-            async with self._open_session().post(f"{endpoint.url}/run_code", json=body) as response:
+            async with self._session(endpoint).post(f"{endpoint.address.url}/run_code", json=body) as response:
                 if response.status in BUSY:
-                    raise _Unavailable(f"busy (HTTP {response.status})", _retry_after(response.headers))
+                    raise _Unavailable(f"busy (HTTP {response.status})", _retry_after(response.headers), busy=True)
                 if response.status != 200:
                     raise _Unavailable(f"HTTP {response.status}: {(await response.text())[:200]}")
                 return await response.json()
@@ -157,12 +193,33 @@ class SandboxClient:
         except (aiohttp.ClientError, ValueError, OSError) as error:
             raise _Unavailable(f"{type(error).__name__}: {error}") from error
 
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            timeout = aiohttp.ClientTimeout(total=self.timeout_s + QUEUE_ALLOWANCE_S)
-            connector = aiohttp.TCPConnector(limit=self.concurrency)
-            self._session = aiohttp.ClientSession(timeout=timeout, connector=connector, trust_env=False)
-        return self._session
+    def _session(self, endpoint: _Endpoint) -> aiohttp.ClientSession:
+        if endpoint.session is None:
+            endpoint.session = open_session(
+                endpoint.address,
+                seconds=self.timeout_s + QUEUE_ALLOWANCE_S,
+                connections=self.concurrency,
+                headers={CLIENT_HEADER: self._name},
+            )
+        return endpoint.session
+
+
+def open_session(
+    address: Address, *, seconds: float, connections: int = 1, headers: Mapping[str, str] | None = None
+) -> aiohttp.ClientSession:
+    """A session for requests to ``address``: over its socket, with its token, past the proxies of the environment."""
+    connector = (
+        aiohttp.UnixConnector(address.socket, limit=connections)
+        if address.socket
+        else aiohttp.TCPConnector(limit=connections)
+    )
+    token = {"Authorization": f"Bearer {address.token}"} if address.token else {}
+    return aiohttp.ClientSession(
+        timeout=aiohttp.ClientTimeout(total=seconds),
+        connector=connector,
+        headers={**(headers or {}), **token},
+        trust_env=False,
+    )
 
 
 def _retry_after(headers: Mapping[str, str]) -> float:

@@ -12,7 +12,8 @@ import aiohttp
 
 from torl.errors import SandboxError
 from torl.rollout.trajectory import CallOutcome
-from torl.sandbox.client import Execution, SandboxClient
+from torl.sandbox.addresses import parse
+from torl.sandbox.client import Execution, SandboxClient, open_session
 
 CHECK_TIMEOUT_S = 5.0
 SPEED_SNIPPETS = 48
@@ -51,7 +52,7 @@ class CheckResult:
 
 def checks(address: str, *, canary_path: str, canary: str) -> list[Check]:
     """The checks, for a sandbox at ``address`` and a file on this machine that no snippet may read."""
-    where = urlsplit(address)
+    where = urlsplit(parse(address).url)
     connect = (
         f"import socket\nsocket.create_connection(({where.hostname!r}, {where.port or 80}), 2)\nprint('connected')"
     )
@@ -158,13 +159,16 @@ async def health_of(address: str) -> dict[str, Any]:
     Raises:
         SandboxError: nothing answers at the address.
     """
-    timeout = aiohttp.ClientTimeout(total=HEALTH_TIMEOUT_S)
+    where = parse(address)
     try:
-        async with aiohttp.ClientSession(timeout=timeout) as session, session.get(f"{address}/v1/health") as reply:
+        async with (
+            open_session(where, seconds=HEALTH_TIMEOUT_S) as session,
+            session.get(f"{where.url}/v1/health") as reply,
+        ):
             return await reply.json() if reply.status in (200, 503) else {}
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
         raise SandboxError(
-            f"no sandbox answers at {address} ({error}); start one with `python -m torl.sandbox serve` "
+            f"no sandbox answers at {where.shown} ({error}); start one with `python -m torl.sandbox serve` "
             "or mend `sandbox.url`."
         ) from error
 

@@ -1,17 +1,21 @@
 """SandboxFusion's ``/run_code`` as data: the request's fields and the reply's.
 
 Differs from the original: Python only; paths of files stay below the working folder; memory_limit_MB is honoured; the
-reply's ``run_result`` has two further fields, ``truncated`` and ``queue_time``, which its own client ignores.
+reply's ``run_result`` has three further fields, ``truncated``, ``cpu_time`` and ``queue_time``, which its own client
+ignores.
 """
 
 import base64
+from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field
 
 from torl.sandbox.limits import RUN_TIMEOUT_S, Limits
-from torl.sandbox.scratch import safe_path
 from torl.sandbox.snippet import RunResult, RunStatus, Snippet
+
+LONGEST_RUN_S = 86400.0
+MOST_MEMORY_MB = 1 << 22  # 4 TiB
 
 
 def _is_text(value: Any) -> str:
@@ -27,8 +31,15 @@ def _decoded(value: Any) -> bytes:
     return base64.b64decode(value or "", validate=True)
 
 
+def _is_below(path: str) -> str:
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts or "\0" in path:
+        raise ValueError(f"file path {path!r} leaves the working folder; give a relative path without '..'")
+    return path
+
+
 Text = Annotated[Any, AfterValidator(_is_text)]
-RelativePath = Annotated[str, AfterValidator(safe_path)]
+RelativePath = Annotated[str, AfterValidator(_is_below)]
 Content = Annotated[bytes, BeforeValidator(_decoded)]
 
 
@@ -39,8 +50,8 @@ class RunCodeRequest(BaseModel):
     language: Literal["python"]
     compile_timeout: float = RUN_TIMEOUT_S
     """Accepted for compatibility; Python has no compilation step."""
-    run_timeout: float = Field(default=RUN_TIMEOUT_S, allow_inf_nan=False)
-    memory_limit_MB: int = -1
+    run_timeout: float = Field(default=RUN_TIMEOUT_S, le=LONGEST_RUN_S, allow_inf_nan=False)
+    memory_limit_MB: int = Field(default=-1, le=MOST_MEMORY_MB)
     """-1: the server's own default."""
     stdin: Text | None = None
     files: dict[RelativePath, Content] = {}
@@ -68,6 +79,7 @@ def reply_of(result: RunResult, *, queue_seconds: float) -> dict[str, Any]:
         "run_result": {
             "status": str(result.status),
             "execution_time": None if error else result.seconds,
+            "cpu_time": None if error else result.cpu_seconds,
             "return_code": result.return_code,
             "stdout": result.stdout,
             "stderr": result.stderr,

@@ -1,40 +1,34 @@
-"""How a snippet's process is fenced in: namespaces by bubblewrap, or, only when asked for, resource limits alone.
+"""What fences a snippet in on this machine: the tiers, and how the process is started that makes cells of a tier.
 
-Inside the namespaces a snippet has the interpreter and its packages (read-only), an empty folder of its own, its own
-processes, and nothing else: no home, no data, no environment, no network. Works for an ordinary user through a user
-namespace; root needs none and gives each worker a user id of its own instead, since the kernel exempts root from the
-process limit.
+Inside the namespaces of tier 1 a snippet has the interpreter and its packages (read-only), an empty folder of its own,
+its own processes, and nothing else: no home, no data, no environment, no network. Works for an ordinary user through
+user namespaces; a server that runs as root gives up root for its snippets.
 """
 
+import base64
 import importlib.util
+import json
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from torl.errors import SandboxError
+from torl.sandbox import seccomp
 from torl.sandbox.limits import Limits
 
-BOOT = Path(__file__).with_name("boot.py")
-BOOT_INSIDE = "/opt/torl-boot.py"
+INSIDE = Path(__file__).with_name("inside")
+INSIDE_AT = "/opt/torl"
 PACKAGES_INSIDE = "/opt/packages"
 WORK_INSIDE = "/tmp"
-SNIPPET_NAME = "snippet.py"
 PACKAGES = ("numpy", "sympy", "mpmath")
-FIRST_WORKER_USER = 60600  # a range that distributions leave unassigned
-WORKER_USERS = 96
-SHARED_MEMORY_BYTES = 16 * 1024 * 1024
-INTERPRETER_FLAGS = (
-    "-I",
-    "-S",
-    "-B",
-    "-u",
-    "-X",
-    "utf8",
-)  # -u: what a timed-out snippet printed is not lost in a buffer
+SNIPPET_USER = 60600  # of a range that distributions leave unassigned; for servers that run as root
+INTERPRETER_FLAGS = ("-I", "-S", "-B", "-X", "utf8")
+BOOT = "import sys; sys.path.insert(0, {folder!r}); from inside.zygote import start; start()"
 
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
@@ -46,29 +40,25 @@ ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
 }
+SYSTEM_FOLDERS = ("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 class IsolationKind(StrEnum):
     """What stands between a snippet and the machine."""
 
     NAMESPACES = "namespaces"
-    """Own processes, files, network and user: nothing of the machine but the interpreter is in reach."""
+    """Tier 1. Own processes, files, network and user: nothing of the machine but the interpreter is in reach."""
+    LANDLOCK = "landlock"
+    """Tier 2. Files of the machine cannot be read or written, there is no network and no second process; names and
+    sizes of files and the number of processes can be seen."""
     LIMITS_ONLY = "limits only"
-    """Memory, time and file size are bounded; files, network and other processes of the user are in reach."""
+    """Tier 3. Memory, time and file size are bounded; files, network and other processes of the user are in reach."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class Job:
-    """What the isolation needs to know of one snippet to build its command."""
-
-    limits: Limits
-    files: Sequence[tuple[str, int]]
-    """Path relative to the working folder, and an open file descriptor with the content."""
-    report_fd: int
-    """A socket on which the boot script says that it is ready and waits for leave to begin: one byte each way."""
-    worker: int
-    scratch: Path | None
-    """A host folder to use as the working folder; None where a private one in memory will do."""
+    @property
+    def tier(self) -> int:
+        """Its number, 1 the strongest."""
+        return 1 + list(IsolationKind).index(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,8 +66,9 @@ class Command:
     """A process to start."""
 
     argv: list[str]
-    cwd: str | None
     environment: dict[str, str]
+    user: int | None
+    """The user to start it as; None is the caller."""
 
 
 def base_interpreter() -> str:
@@ -96,92 +87,84 @@ def package_folders() -> list[str]:
     return list(dict.fromkeys(str(Path(spec.origin).parents[1]) for spec in specs if spec and spec.origin))
 
 
-def boot_arguments(job: Job, *, snippet: str, user: int, packages: Sequence[str]) -> list[str]:
-    """Arguments of boot.py, in its order."""
-    limits = job.limits
-    numbers = (
-        limits.memory_mb << 20,
-        int(limits.run_timeout_s) + 1,
-        limits.disk_mb << 20,
-        limits.open_files,
-        limits.processes,
-        user,
-    )
-    return [snippet, str(job.report_fd), *map(str, numbers), *packages]
+@dataclass(frozen=True, kw_only=True)
+class Isolation:
+    """One way to fence snippets in."""
 
+    kind: IsolationKind
+    bwrap: str = ""
+    """bubblewrap, for tier 1."""
+    as_root: bool = False
+    """Whether the server is root, which its snippets then are not."""
 
-@dataclass(frozen=True)
-class Namespaces:
-    """Snippets under bubblewrap."""
+    @property
+    def folders_in_memory(self) -> bool:
+        """Whether working folders are the cells' own, and not on the machine's disk."""
+        return self.kind is IsolationKind.NAMESPACES
 
-    bwrap: str
-    as_root: bool
-    kind = IsolationKind.NAMESPACES
-    needs_scratch = False
+    def command(self, control: int, scratch: str) -> Command:
+        """The command that starts the maker of cells.
 
-    def user(self, worker: int) -> int:
-        """The user id that a snippet of ``worker`` runs under; 0 keeps the caller's, mapped into a user namespace."""
-        return FIRST_WORKER_USER + worker % WORKER_USERS if self.as_root else 0
+        ``control`` is its socket, a descriptor that it inherits; ``scratch`` the folder for the working folders of
+        tiers 2 and 3.
 
-    def command(self, job: Job) -> Command:
-        """The command that runs a job inside its own namespaces."""
-        argv = [
-            *self._fence,
-            *self._work_folder(job),
-            "--remount-ro",
-            "/",
-            "--chdir",
-            WORK_INSIDE,
-            "--",
-            *self._interpreter,
-        ]
-        packages = [f"{PACKAGES_INSIDE}/{index}" for index in range(len(self._packages))]
-        snippet = f"{WORK_INSIDE}/{SNIPPET_NAME}"
-        argv += boot_arguments(job, snippet=snippet, user=self.user(job.worker), packages=packages)
-        return Command(argv=argv, cwd=None, environment={})
+        Raises:
+            SandboxError: libseccomp or a package is missing.
+        """
+        if self.kind is IsolationKind.NAMESPACES:
+            packages = [f"{PACKAGES_INSIDE}/{index}" for index in range(len(self._packages))]
+            settings = self._settings(scratch, user=SNIPPET_USER if self.as_root else 0)
+            argv = [*self._fence, *self._interpreter(INSIDE_AT), str(control), json.dumps(settings), *packages]
+            return Command(argv=argv, environment={}, user=None)
+        settings = self._settings(scratch, user=0)
+        argv = [*self._interpreter(str(INSIDE.parent)), str(control), json.dumps(settings), *self._packages]
+        user = SNIPPET_USER if self.as_root and self.kind is IsolationKind.LANDLOCK else None
+        return Command(argv=argv, environment=ENVIRONMENT, user=user)
+
+    def _settings(self, scratch: str, user: int) -> dict[str, Any]:
+        """What ``inside.zygote`` is told."""
+        unfenced = self.kind is IsolationKind.LIMITS_ONLY
+        own = self.kind is IsolationKind.NAMESPACES
+        readable = [*SYSTEM_FOLDERS, os.path.realpath(sys.base_prefix), *self._packages, str(INSIDE), *DEVICES]
+        return {
+            "tier": self.kind.tier,
+            "user": user,
+            "seccomp": "" if unfenced else base64.b64encode(seccomp.program(own_namespaces=own)).decode(),
+            "disk_bytes": Limits.disk_mb << 20,
+            "scratch": scratch,
+            "readable": [path for path in readable if os.path.exists(path)],
+            "writable": [path for path in DEVICES if os.path.exists(path)],
+        }
+
+    def _interpreter(self, folder: str) -> list[str]:
+        return [base_interpreter(), *INTERPRETER_FLAGS, "-c", BOOT.format(folder=folder)]
 
     @cached_property
     def _packages(self) -> list[str]:
         return package_folders()
 
-    @cached_property
-    def _interpreter(self) -> list[str]:
-        return [base_interpreter(), *INTERPRETER_FLAGS, BOOT_INSIDE]
-
-    @cached_property
+    @property
     def _fence(self) -> list[str]:
-        """The arguments that are the same for every snippet."""
+        """bubblewrap's arguments: the root that all cells share."""
         fence = [self.bwrap, "--die-with-parent", "--new-session", "--clearenv"]
         if self.as_root:
             fence += ["--unshare-pid", "--unshare-ipc", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-            fence += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+            fence += ["--cap-drop", "ALL"]
+            for capability in ("CAP_SETUID", "CAP_SETGID", "CAP_SYS_ADMIN"):  # until the maker gives up root
+                fence += ["--cap-add", capability]
         else:
             fence += ["--unshare-all"]
         for name, value in ENVIRONMENT.items():
             fence += ["--setenv", name, value]
         fence += _system_folders()
         fence += _read_only(os.path.realpath(sys.base_prefix))
-        fence += [*_open_folder("/opt"), *_open_folder(PACKAGES_INSIDE)]
+        fence += [*_open_folder("/opt"), *_open_folder(PACKAGES_INSIDE), *_open_folder(INSIDE_AT)]
         for index, folder in enumerate(self._packages):
             fence += ["--ro-bind", folder, f"{PACKAGES_INSIDE}/{index}"]
-        fence += ["--ro-bind", str(BOOT), BOOT_INSIDE]
-        # Read-only, since the kernel lets root, even in a user namespace without rights, write the settings of the
-        # machine.
-        fence += ["--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev"]
-        fence += ["--perms", "1777", "--size", str(SHARED_MEMORY_BYTES), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
-        return fence
-
-    @staticmethod
-    def _work_folder(job: Job) -> list[str]:
-        if job.scratch is None:
-            folder = ["--perms", "1777", "--size", str(job.limits.disk_mb << 20), "--tmpfs", WORK_INSIDE]
-        else:
-            folder = ["--bind", str(job.scratch), WORK_INSIDE]
-        for parent in dict.fromkeys(str(up) for path, _ in job.files for up in reversed(Path(path).parents[:-1])):
-            folder += ["--perms", "0777", "--dir", f"{WORK_INSIDE}/{parent}"]
-        for path, descriptor in job.files:
-            folder += ["--perms", "0666", "--file", str(descriptor), f"{WORK_INSIDE}/{path}"]
-        return folder
+        fence += ["--ro-bind", str(INSIDE), f"{INSIDE_AT}/inside"]
+        # Cells put folders of their own over these.
+        fence += ["--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev", *_open_folder(WORK_INSIDE)]
+        return [*fence, "--remount-ro", "/", "--chdir", "/", "--"]
 
 
 def _system_folders() -> list[str]:
@@ -201,39 +184,11 @@ def _open_folder(path: str) -> list[str]:
     return ["--perms", "0755", "--dir", path]
 
 
-def _read_only(prefix: str) -> list[str]:
+def _read_only(prefix: str) -> Sequence[str]:
     """Bind the interpreter at its own path; nothing to do where /usr already holds it."""
     if Path(prefix).is_relative_to("/usr"):
         return []
-    arguments = []
+    arguments: list[str] = []
     for parent in reversed(Path(prefix).parents[:-1]):
         arguments += _open_folder(str(parent))
     return [*arguments, "--ro-bind", prefix, prefix]
-
-
-@dataclass(frozen=True)
-class LimitsOnly:
-    """Snippets as plain processes of the same user, bounded by resource limits."""
-
-    kind = IsolationKind.LIMITS_ONLY
-    needs_scratch = True
-
-    def user(self, worker: int) -> int:
-        """The user id that a snippet runs under: always the caller's."""
-        return 0
-
-    def command(self, job: Job) -> Command:
-        """The command that runs a job in its scratch folder."""
-        for path, descriptor in job.files:
-            target = job.scratch / path
-            target.parent.mkdir(parents=True, exist_ok=True)
-            with open(descriptor, "rb", closefd=False) as content:
-                target.write_bytes(content.read())
-        argv = [base_interpreter(), *INTERPRETER_FLAGS, str(BOOT)]
-        # Without a user namespace the process limit would count every process of the user, the trainer's included.
-        job = replace(job, limits=replace(job.limits, processes=0))
-        argv += boot_arguments(job, snippet=str(job.scratch / SNIPPET_NAME), user=0, packages=package_folders())
-        return Command(argv=argv, cwd=str(job.scratch), environment={**ENVIRONMENT, "HOME": str(job.scratch)})
-
-
-Isolation = Namespaces | LimitsOnly

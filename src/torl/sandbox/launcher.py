@@ -6,7 +6,6 @@ import selectors
 import subprocess
 import sys
 import tempfile
-import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import TextIO
 
 import torl
 from torl.errors import SandboxError
+from torl.sandbox.addresses import resolve
 from torl.sandbox.isolation import IsolationKind
 
 START_TIMEOUT_S = 60.0
@@ -25,24 +25,26 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def running_sandbox(
-    *, workers: int | None = None, allow_unsafe: bool = False, log_path: Path | str | None = None
+    *,
+    workers: int | None = None,
+    allow_unsafe: bool = False,
+    log_path: Path | str | None = None,
+    options: Sequence[str] = (),
 ) -> Iterator[str]:
     """Run a sandbox on a free port of the loopback and yield its address once it has run a snippet.
 
-    ``workers`` defaults to the number of cores; ``log_path`` takes the server's log, which is dropped otherwise. The
-    server is started afresh with an environment of its own, never forked from the caller, and ends with the block or
-    with the caller's process, killed or not.
+    ``workers`` defaults to the number of cores; ``log_path`` takes the server's log, which is dropped otherwise;
+    ``options`` are further ones of ``python -m torl.sandbox serve``. The server is started afresh with an environment
+    of its own, never forked from the caller, and ends with the block or with the caller's process, killed or not.
 
     Raises:
         SandboxError: it did not come up; the message has the reason that the server gave.
     """
     with ExitStack() as resources:
         log = resources.enter_context(_log_file(log_path))
-        process = _start(workers, allow_unsafe, log)
+        process = _start([*_options(workers, allow_unsafe), *options], log)
         resources.callback(_stop, process)
-        address = _ready_address(process, log)
-        _require_health(address)
-        yield address
+        yield _ready_address(process, log)
 
 
 @contextmanager
@@ -53,18 +55,24 @@ def sandbox_urls(
     allow_unsafe: bool = False,
     log_path: Path | str | None = None,
 ) -> Iterator[list[str]]:
-    """Yield the configured addresses, or that of a sandbox started for the length of the block when there are none."""
+    """Yield the configured addresses, or that of a sandbox started for the length of the block when there are none.
+
+    Raises:
+        SandboxError: no sandbox came up, or none is announced in a configured folder.
+    """
     if url:
-        yield [url] if isinstance(url, str) else list(url)
+        yield resolve(url, patience_s=START_TIMEOUT_S)
         return
     with running_sandbox(workers=workers, allow_unsafe=allow_unsafe, log_path=log_path) as address:
         yield [address]
 
 
-def _start(workers: int | None, allow_unsafe: bool, log: TextIO) -> subprocess.Popen[str]:
-    argv = [sys.executable, "-m", "torl.sandbox", "serve", "--port", "0", "--until-stdin-closes"]
-    argv += ["--workers", str(workers)] if workers else []
-    argv += ["--allow-unsafe"] if allow_unsafe else []
+def _options(workers: int | None, allow_unsafe: bool) -> list[str]:
+    return [*(["--workers", str(workers)] if workers else []), *(["--allow-unsafe"] if allow_unsafe else [])]
+
+
+def _start(options: Sequence[str], log: TextIO) -> subprocess.Popen[str]:
+    argv = [sys.executable, "-m", "torl.sandbox", "serve", "--port", "0", "--until-stdin-closes", *options]
     environment = {
         "PATH": os.environ.get("PATH", os.defpath),
         "PYTHONPATH": str(Path(torl.__file__).parents[1]),
@@ -93,18 +101,11 @@ def _ready_address(process: subprocess.Popen[str], log: TextIO) -> str:
     if line.startswith("ready: "):
         if IsolationKind.LIMITS_ONLY in line:
             logger.warning("the sandbox does NOT isolate: snippets can read your files, use the network, see processes")
+        elif IsolationKind.LANDLOCK in line:
+            logger.warning("no user namespaces here: the sandbox isolates by Landlock; snippets see names of files")
         return line.split()[1]
     log.seek(0)
     raise SandboxError(f"the sandbox did not start: {log.read()[-LOG_TAIL_CHARACTERS:].strip() or 'it said nothing'}")
-
-
-def _require_health(address: str) -> None:
-    # A proxy of the environment has no business between this process and its own sandbox.
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        opener.open(f"{address}/v1/health", timeout=START_TIMEOUT_S).close()
-    except OSError as error:
-        raise SandboxError(f"the sandbox at {address} is up but runs no code: {error}; look at its log.") from error
 
 
 def _stop(process: subprocess.Popen[str]) -> None:

@@ -12,9 +12,10 @@ class Limits:
     run_timeout_s: float = RUN_TIMEOUT_S
     """Wall time in seconds from the start of execution."""
     memory_mb: int = 1024
-    """Address space of a process in MiB. sympy needs about 300, numpy with one thread about 400."""
+    """What a process may take beyond what is preloaded, in MiB of address space; also what all processes of a snippet may
+    use together."""
     disk_mb: int = 64
-    """Size of the snippet's only writable folder, and of its largest file, in MiB."""
+    """Size of the snippet's largest file, and of its only writable folder where that is in memory (tier 1), in MiB."""
     open_files: int = 256
     processes: int = 64
     """Processes and threads together."""

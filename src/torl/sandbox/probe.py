@@ -1,47 +1,70 @@
 """Finds out, by running a snippet, which isolation works on this machine."""
 
 import os
+import platform
 import shutil
-from collections.abc import Iterator
 
 from torl.errors import SandboxError
-from torl.sandbox.isolation import Isolation, LimitsOnly, Namespaces
-from torl.sandbox.runner import Runner
-from torl.sandbox.snippet import Snippet
+from torl.sandbox.inside import kernel, landlock
+from torl.sandbox.isolation import Isolation, IsolationKind
+from torl.sandbox.pool import Pool, default_workers
 
 MISSING = (
-    "snippets cannot be isolated here: {reason}. Install bubblewrap (`apt install bubblewrap` or your distribution's "
-    "package) and allow user namespaces, or set `sandbox.url` to a running SandboxFusion, or accept resource limits "
-    "alone (a snippet can then read your files) with --allow-unsafe."
+    "snippets cannot be isolated here{reasons}\nFor tier 1 install bubblewrap (`apt install bubblewrap` or your "
+    "distribution's package) and allow user namespaces; or set `sandbox.url` to a running SandboxFusion, or accept "
+    "resource limits alone (a snippet can then read your files) with --allow-unsafe."
 )
 
 
-def choose_isolation(*, allow_unsafe: bool) -> Isolation:
-    """The strongest isolation that works on this machine.
+async def started_pool(*, count: int | None = None, allow_unsafe: bool = False, tier: int | None = None) -> Pool:
+    """A pool with the strongest isolation that works on this machine, or with that of ``tier``; has run a snippet.
+
+    ``count`` defaults to the number of cores.
 
     Raises:
-        SandboxError: namespaces do not work here and ``allow_unsafe`` is false; the message names the package to
-        install.
+        SandboxError: nothing works, or only tier 3 and ``allow_unsafe`` is false; the message says what each tier
+        lacks.
     """
-    reason = "bubblewrap (bwrap) is not on the PATH"
-    for candidate in _namespaces():
-        reason = _reason_not_to_use(candidate)
+    reasons = ""
+    for kind in IsolationKind:
+        if tier not in (None, kind.tier):
+            continue
+        if kind is IsolationKind.LIMITS_ONLY and not allow_unsafe:
+            continue
+        reason = missing_part(kind)
         if not reason:
-            return candidate
-    if allow_unsafe:
-        return LimitsOnly()
-    raise SandboxError(MISSING.format(reason=reason))
+            pool = Pool(isolation_of(kind), count or default_workers())
+            reason = await _reason_not_to_use(pool)
+            if not reason:
+                return pool
+        reasons += f"\n  tier {kind.tier} ({kind}): {reason}"
+    raise SandboxError(MISSING.format(reasons=reasons))
 
 
-def _namespaces() -> Iterator[Namespaces]:
-    bwrap = shutil.which("bwrap")
-    if bwrap is None:
-        return
-    if os.geteuid() == 0:
-        yield Namespaces(bwrap, as_root=True)
-    yield Namespaces(bwrap, as_root=False)
+def isolation_of(kind: IsolationKind) -> Isolation:
+    """``kind`` as this user can have it on this machine."""
+    return Isolation(kind=kind, bwrap=shutil.which("bwrap") or "", as_root=os.geteuid() == 0)
 
 
-def _reason_not_to_use(isolation: Isolation) -> str:
-    result = Runner(isolation).run(Snippet(code="print(6 * 7)"), worker=0)
-    return "" if result.stdout == "42\n" else f"a first snippet failed: {(result.error or result.stderr).strip()}"
+def missing_part(kind: IsolationKind) -> str:
+    """What this machine obviously lacks for ``kind``; empty when it is worth a try."""
+    if kind is IsolationKind.LIMITS_ONLY:
+        return ""
+    if platform.machine() not in kernel.CLONE_NUMBER:
+        return f"made for {', '.join(kernel.CLONE_NUMBER)}, this is {platform.machine()}"
+    if kind is IsolationKind.NAMESPACES and shutil.which("bwrap") is None:
+        return "bubblewrap (bwrap) is not on the PATH"
+    if kind is IsolationKind.LANDLOCK and not landlock.version():
+        return "the kernel has no Landlock, or a filter forbids it"
+    return ""
+
+
+async def _reason_not_to_use(pool: Pool) -> str:
+    try:
+        await pool.start()
+        problem = (await pool.health())["problem"]
+    except SandboxError as error:
+        problem = str(error)
+    if problem:
+        pool.close()
+    return problem

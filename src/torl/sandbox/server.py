@@ -1,125 +1,109 @@
-"""The sandbox as an HTTP service: SandboxFusion's contract, a fixed number of workers, a bounded queue.
+"""The sandbox as an HTTP service: SandboxFusion's contract, a fixed number of workers, a bounded and fair queue.
 
-Differs from the original: it starts no more snippets at once than there are workers, says 503 with Retry-After when its
-queue is full, and ``/v1/health`` runs a snippet before it says that all is well.
+Differs from the original: it starts no more snippets at once than there are workers, says 429 or 503 with Retry-After
+when its queue is full, can ask for a token, and ``/v1/health`` runs a snippet before it says that all is well.
 """
 
 import asyncio
-import functools
+import hmac
 import os
-import queue
+import socket
 import sys
-import time
-from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
 
 from aiohttp import web
 from pydantic import ValidationError
 
 from torl.errors import SandboxError
+from torl.sandbox.addresses import UNIX, announced
+from torl.sandbox.admission import Refused
+from torl.sandbox.client import CLIENT_HEADER
 from torl.sandbox.contract import RunCodeRequest, reply_of
-from torl.sandbox.isolation import Isolation
-from torl.sandbox.runner import Runner
-from torl.sandbox.snippet import RunResult, Snippet
-from torl.sandbox.watch import adopt_orphans
+from torl.sandbox.pool import Pool
 
-LARGEST_REQUEST_BYTES = 16 * 1024 * 1024
-QUEUE_PER_WORKER = 64
+LARGEST_REQUEST_BYTES = 32 * 1024 * 1024
+READ_TIMEOUT_S = 60.0  # for the body of a request; a client that is slower holds nothing but its connection
 RETRY_AFTER_S = 1
 SHUTDOWN_S = 0.5
-HEALTH_SNIPPET = Snippet(code="print(6 * 7)")
+
+POOL = web.AppKey("pool", Pool)
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def default_workers() -> int:
-    """As many workers as cores this process may use, and at least two, so that one endless loop does not stop the
-    rest."""
-    return max(2, len(os.sched_getaffinity(0)))
+@dataclass(frozen=True, kw_only=True)
+class Listening:
+    """Where a server can be reached and by whom."""
 
-
-class QueueFull(Exception):
-    """More snippets wait than the server accepts."""
-
-
-@dataclass
-class Workers:
-    """Runs snippets, ``count`` at once, the rest in the order in which they came."""
-
-    isolation: Isolation
-    count: int = field(default_factory=default_workers)
-
-    def __post_init__(self) -> None:
-        self.queue_limit = QUEUE_PER_WORKER * self.count
-        self.outcomes: Counter[str] = Counter()
-        """Snippets by status since the start."""
-        self._runner = Runner(self.isolation)
-        self._threads = ThreadPoolExecutor(self.count, thread_name_prefix="snippet")
-        self._free: queue.SimpleQueue[int] = queue.SimpleQueue()
-        for worker in range(self.count):
-            self._free.put(worker)
-        self._accepted = 0
+    host: str = "127.0.0.1"
+    port: int = 0
+    """0 takes a free one."""
+    socket: Path | None = None
+    """A Unix socket to listen on instead."""
+    token: str | None = None
+    """What clients must show; None lets everyone in who reaches the address."""
+    announce: Path | None = None
+    """A folder in which to say where the server is while it runs."""
 
     @property
-    def waiting(self) -> int:
-        """Snippets accepted and not yet begun."""
-        return max(0, self._accepted - self.count)
-
-    async def run(self, snippet: Snippet) -> tuple[RunResult, float]:
-        """Run a snippet; gives its result and the seconds it waited for a worker.
-
-        Raises:
-            QueueFull: as many snippets wait as the queue takes.
-        """
-        if self.waiting >= self.queue_limit:
-            raise QueueFull
-        self._accepted += 1
-        try:
-            task = functools.partial(self._work, snippet, time.monotonic())
-            result, waited = await asyncio.get_running_loop().run_in_executor(self._threads, task)
-        finally:
-            self._accepted -= 1
-        self.outcomes[str(result.status)] += 1
-        return result, waited
-
-    def close(self) -> None:
-        """End what is running."""
-        self._runner.close()
-        self._threads.shutdown(cancel_futures=True)
-
-    def _work(self, snippet: Snippet, accepted_at: float) -> tuple[RunResult, float]:
-        worker = self._free.get()
-        try:
-            waited = time.monotonic() - accepted_at
-            return self._runner.run(snippet, worker=worker), waited
-        finally:
-            self._free.put(worker)
+    def reachable_by_others(self) -> bool:
+        """Whether the address is more than this machine's own."""
+        return self.socket is None and self.host not in ("127.0.0.1", "::1", "localhost")
 
 
-def make_app(workers: Workers) -> web.Application:
-    """The service around ``workers``."""
-    app = web.Application(client_max_size=LARGEST_REQUEST_BYTES)
-    app.router.add_post("/run_code", functools.partial(run_code, workers))
+def make_app(pool: Pool, token: str | None = None) -> web.Application:
+    """The service around ``pool``."""
+    app = web.Application(client_max_size=LARGEST_REQUEST_BYTES, middlewares=[_guard(token)] if token else [])
+    app[POOL] = pool
+    app.router.add_post("/run_code", run_code)
     app.router.add_get("/v1/ping", ping)
-    app.router.add_get("/v1/health", functools.partial(health, workers))
+    app.router.add_get("/v1/health", health)
+    app.router.add_get("/metrics", metrics)
     return app
 
 
-async def run_code(workers: Workers, request: web.Request) -> web.Response:
+def _guard(token: str) -> Callable[[web.Request, Handler], Awaitable[web.StreamResponse]]:
+    expected = f"Bearer {token}".encode()
+
+    @web.middleware
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if hmac.compare_digest(request.headers.get("Authorization", "").encode("utf-8", "replace"), expected):
+            return await handler(request)
+        message = "the token is missing or wrong; send `Authorization: Bearer TOKEN`"
+        return web.json_response({"detail": message}, status=401)
+
+    return guard
+
+
+async def run_code(request: web.Request) -> web.Response:
     """POST /run_code."""
+    pool = request.app[POOL]
     try:
-        body = RunCodeRequest.model_validate(await request.json())
+        async with asyncio.timeout(READ_TIMEOUT_S):
+            content = await request.json()
+        body = RunCodeRequest.model_validate(content)
+    except TimeoutError:
+        return web.json_response({"detail": f"the request took more than {READ_TIMEOUT_S:g} s to arrive"}, status=408)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False, include_context=False)
         return web.json_response({"detail": details}, status=422)
     except ValueError as error:
         return web.json_response({"detail": [{"type": "json_invalid", "loc": ["body"], "msg": str(error)}]}, status=422)
     try:
-        result, waited = await workers.run(body.snippet())
-    except QueueFull:
-        message = f"{workers.waiting} snippets are waiting and the queue takes {workers.queue_limit}; try again later"
-        return web.json_response({"detail": message}, status=503, headers={"Retry-After": str(RETRY_AFTER_S)})
+        result, waited = await pool.run(body.snippet(), client=_client_of(request))
+    except Refused as refusal:
+        return web.json_response(
+            {"detail": f"{refusal}; try again later"},
+            status=refusal.status,
+            headers={"Retry-After": str(RETRY_AFTER_S)},
+        )
     return web.json_response(reply_of(result, queue_seconds=waited))
+
+
+def _client_of(request: web.Request) -> str:
+    return request.headers.get(CLIENT_HEADER) or request.remote or ""
 
 
 async def ping(request: web.Request) -> web.Response:
@@ -127,58 +111,61 @@ async def ping(request: web.Request) -> web.Response:
     return web.json_response("pong")
 
 
-async def health(workers: Workers, request: web.Request) -> web.Response:
-    """GET /v1/health: 200 when a snippet runs, 503 with the reason when it does not or when the queue is full."""
-    try:
-        result, waited = await workers.run(HEALTH_SNIPPET)
-        problem = "" if result.stdout == "42\n" else result.error or result.stderr or str(result.status)
-    except QueueFull:
-        problem, waited = "the queue is full", 0.0
-    report: dict[str, Any] = {
-        "status": "unhealthy" if problem else "ok",
-        "problem": problem,
-        "isolation": str(workers.isolation.kind),
-        "workers": workers.count,
-        "waiting": workers.waiting,
-        "queue_limit": workers.queue_limit,
-        "queue_time": waited,
-        "snippets": dict(workers.outcomes),
-    }
-    return web.json_response(report, status=503 if problem else 200)
+async def health(request: web.Request) -> web.Response:
+    """GET /v1/health: 200 when a snippet runs, 503 with the reason when it does not."""
+    report = await request.app[POOL].health()
+    return web.json_response(report, status=503 if report["problem"] else 200)
 
 
-async def serve(workers: Workers, *, host: str, port: int, until_stdin_closes: bool) -> None:
-    """Serve until cancelled, or until standard input closes (which is how a launcher's death is noticed).
+async def metrics(request: web.Request) -> web.Response:
+    """GET /metrics: counts and rates as Prometheus reads them."""
+    return web.Response(text=request.app[POOL].metrics_page())
 
-    Writes one line ``ready: ADDRESS ...`` to standard output once requests are answered.
+
+async def serve(pool: Pool, where: Listening, *, until_stdin_closes: bool = False) -> None:
+    """Serve a started pool until cancelled, or until standard input closes (how a launcher's death is noticed).
+
+    Writes one line ``ready: ADDRESS ...`` to standard output once requests are answered. Closes the pool.
 
     Raises:
-        SandboxError: the port is taken.
+        SandboxError: the port or the socket is taken.
     """
-    adopt_orphans()
-    runner = web.AppRunner(make_app(workers), access_log=None, shutdown_timeout=SHUTDOWN_S)
+    runner = web.AppRunner(
+        make_app(pool, where.token), access_log=None, shutdown_timeout=SHUTDOWN_S, handler_cancellation=True
+    )
     await runner.setup()
     try:
-        await _listen(runner, host, port)
-        actual = runner.addresses[0][1]
-        sys.stdout.write(
-            f"ready: http://{host}:{actual} isolation: {workers.isolation.kind}, {workers.count} workers\n"
-        )
-        sys.stdout.flush()
-        await (_stdin_closed() if until_stdin_closes else asyncio.Event().wait())
+        with ExitStack() as resources:
+            address = await _listen(runner, where)
+            if where.announce is not None:
+                resources.enter_context(announced(where.announce, address, where.token))
+            kind = pool.isolation.kind
+            sys.stdout.write(f"ready: {address} isolation: {kind} (tier {kind.tier}), {pool.count} workers\n")
+            sys.stdout.flush()
+            await (_stdin_closed() if until_stdin_closes else asyncio.Event().wait())
     finally:
-        workers.close()
+        pool.close()
         await runner.cleanup()
 
 
-async def _listen(runner: web.AppRunner, host: str, port: int) -> None:
+async def _listen(runner: web.AppRunner, where: Listening) -> str:
+    """Start listening; returns the address."""
     try:
-        await web.TCPSite(runner, host, port).start()
+        if where.socket is not None:
+            where.socket.unlink(missing_ok=True)
+            await web.UnixSite(runner, where.socket).start()
+            where.socket.chmod(0o600)
+            return f"{UNIX}{where.socket.absolute()}"
+        await web.TCPSite(runner, where.host, where.port).start()
     except OSError as error:
+        name = where.socket or f"{where.host}:{where.port}"
         raise SandboxError(
-            f"the sandbox cannot listen on {host}:{port} ({error.strerror or error}); "
-            "choose another --port, or 0 for a free one."
+            f"the sandbox cannot listen on {name} ({error.strerror or error}); choose another --port, or 0 for a free "
+            "one, or another --socket."
         ) from error
+    port = runner.addresses[0][1]
+    anywhere = where.host in ("0.0.0.0", "::")
+    return f"http://{socket.getfqdn() if anywhere else where.host}:{port}"
 
 
 async def _stdin_closed() -> None:

@@ -42,6 +42,8 @@ class RunResult:
     """None unless the status is FINISHED; -N for death by signal N."""
     seconds: float = 0.0
     """Wall time from the first instruction of the snippet."""
+    cpu_seconds: float = 0.0
+    """Processor time of the snippet's own process."""
     truncated: bool = False
     """Whether more was printed than is kept."""
     output_bytes: int = 0

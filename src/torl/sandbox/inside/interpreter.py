@@ -1,0 +1,143 @@
+"""Makes the calling process a fresh interpreter for one snippet: limits, streams, seeds, ``__main__``; then its end.
+
+Everything is as for a script run by ``python -u``, but for what is preloaded and that the interpreter does not take
+itself down at the end, which would cost more than most snippets.
+"""
+
+import atexit
+import builtins
+import io
+import os
+import random
+import resource
+import sys
+import threading
+import types
+from typing import Any, NoReturn
+
+from . import files, kernel
+
+SNIPPET_NAME = "snippet.py"
+MEMORY_TO_REPORT_IN = 64 * 1024 * 1024  # a snippet at its memory limit must still be able to print its traceback
+
+
+def run_snippet(request: dict[str, Any], ends: Any, fence: Any, folder: str, to_say: int) -> NoReturn:
+    """Become the snippet of ``request``, with the streams of ``ends``, in ``folder``.
+
+    Closes ``to_say`` when all is ready, or writes to it what is not.
+    """
+    status = 1
+    try:
+        try:
+            path = _prepare(request, ends, fence, folder, to_say)
+        except (OSError, ValueError) as error:
+            os.write(to_say, f"{type(error).__name__}: {error}".encode())
+            os._exit(1)
+        os.close(to_say)
+        status = _run_as_main(request["code"], path)
+        status = _shut_down(status)
+    finally:
+        os._exit(status)
+
+
+def _prepare(request: dict[str, Any], ends: Any, fence: Any, folder: str, to_say: int) -> str:
+    files.store(folder, request["files"])
+    path = os.path.join(folder, SNIPPET_NAME)
+    with open(path, "wb") as out:
+        out.write(request["code"].encode("utf-8", "surrogatepass"))
+    _connect(request["stdin"], ends, folder, to_say)
+    _become_new(folder)
+    fence.close_child()
+    limits = request["limits"]
+    _take_limits(limits, fence.preloaded_bytes, limits["processes"] if fence.own_processes else 0)
+    return path
+
+
+def _connect(stdin: str, ends: Any, folder: str, to_say: int) -> None:
+    """Make the three standard streams new ones and close everything else but ``to_say``."""
+    source = os.open("/dev/null", os.O_RDONLY) if not stdin else _file_with(stdin, folder)
+    os.dup2(source, 0)
+    os.dup2(ends.stdout, 1)
+    os.dup2(ends.stderr, 2)
+    os.closerange(3, to_say)
+    os.closerange(to_say + 1, 1024)
+    utf8 = {"encoding": "utf-8", "errors": "surrogateescape"}
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(open(0, "rb", closefd=False), **utf8)  # noqa: SIM115
+    # Unbuffered, so that what a timed-out snippet printed is not lost.
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True, **utf8)
+    sys.stderr = sys.__stderr__ = io.TextIOWrapper(
+        io.FileIO(2, "w", closefd=False), write_through=True, encoding="utf-8", errors="backslashreplace"
+    )
+
+
+def _file_with(text: str, folder: str) -> int:
+    descriptor = os.open(folder, os.O_TMPFILE | os.O_RDWR, 0o600)
+    with open(descriptor, "wb", closefd=False) as out:
+        out.write(text.encode("utf-8", "surrogatepass"))
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _become_new(folder: str) -> None:
+    sys.path[0] = folder  # in place of the folder of this package
+    random.seed()
+    if numpy := sys.modules.get("numpy"):
+        # With a number: left to find one itself, numpy takes longer.
+        numpy.random.seed(int.from_bytes(os.urandom(4)))
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its own /proc/self is the snippet's to read
+
+
+def _take_limits(limits: dict[str, int], preloaded: int, processes: int) -> None:
+    memory = preloaded + limits["memory"]
+    kinds = {
+        resource.RLIMIT_AS: (memory, memory + MEMORY_TO_REPORT_IN),
+        resource.RLIMIT_CPU: (limits["cpu"], limits["cpu"] + 1),
+        resource.RLIMIT_FSIZE: (limits["file_size"],) * 2,
+        resource.RLIMIT_NOFILE: (limits["open_files"],) * 2,
+        resource.RLIMIT_CORE: (0, 0),
+    }
+    if processes:
+        kinds[resource.RLIMIT_NPROC] = (processes, processes)
+    for kind, values in kinds.items():
+        resource.setrlimit(kind, values)
+
+
+def _run_as_main(code: str, path: str) -> int:
+    """Run ``code`` as a script; returns the exit code, having printed what Python prints."""
+    module = types.ModuleType("__main__")
+    module.__file__, module.__builtins__ = path, builtins
+    sys.modules["__main__"] = module
+    sys.argv = [path]
+    try:
+        exec(compile(code, path, "exec", dont_inherit=True), module.__dict__)
+    except SystemExit as leaving:
+        return _exit_code(leaving.code)
+    except BaseException as error:  # noqa: BLE001 -- whatever the snippet raised is reported as Python would
+        if isinstance(error, MemoryError):
+            hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+            resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+        # The first frame is this file's; the model must see its own only.
+        error = error.with_traceback(error.__traceback__.tb_next)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1
+    return 0
+
+
+def _exit_code(code: object) -> int:
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        return code & 0xFF
+    sys.stderr.write(f"{code}\n")
+    return 1
+
+
+def _shut_down(status: int) -> int:
+    threading._shutdown()
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            continue  # the snippet closed or replaced it
+    return status

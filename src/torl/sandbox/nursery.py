@@ -1,0 +1,244 @@
+"""Keeps cells ready: starts the process that makes them, takes them from it, starts it again when it dies."""
+
+import asyncio
+import logging
+import os
+import select
+import shutil
+import socket
+import subprocess
+import tempfile
+from collections import deque
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+
+from torl.errors import SandboxError
+from torl.sandbox.isolation import Isolation
+
+START_TIMEOUT_S = 60.0  # the packages are loaded in this time; about a second on an idle machine
+RESTART_AFTER_S = 5.0  # a maker that did not come up is tried again so much later
+LOG_TAIL_BYTES = 2000
+DESCRIPTORS = 4
+MESSAGE_BYTES = 4096
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """The server's side of a prepared, isolated process that waits for one snippet."""
+
+    connection: socket.socket
+    """Takes one request, gives one report."""
+    stdout: int
+    stderr: int
+    process: int
+    """A pidfd; with this process everything in the cell ends."""
+    folder: str
+    """The working folder where it is one of the machine's; empty otherwise."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing of it runs any more."""
+        watched = select.poll()
+        watched.register(self.process, select.POLLIN)
+        return bool(watched.poll(0))
+
+    def close(self) -> None:
+        """Give back what the cell holds; ends what still runs in it."""
+        self.connection.close()
+        for descriptor in (self.stdout, self.stderr, self.process):
+            os.close(descriptor)
+        if self.folder:
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _private_folder() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="torl-sandbox-", ignore_cleanup_errors=True)
+
+
+class Nursery:
+    """Cells of one isolation, ``size`` of them ready at any time; belongs to one event loop."""
+
+    def __init__(self, isolation: Isolation, size: int) -> None:
+        self.isolation = isolation
+        self.restarts = 0
+        """How often the maker of cells died and was started again."""
+        self._size = size
+        self._ready: deque[Cell] = deque()
+        self._waiting: deque[asyncio.Future[Cell]] = deque()
+        self._resources = ExitStack()
+        self._scratch = "" if isolation.folders_in_memory else self._resources.enter_context(_private_folder())
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._log = self._resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 -- closed with the rest
+        self._came_up = False
+        self._problem = ""
+        self._closed = False
+
+    async def start(self) -> None:
+        """Start the maker and wait for the first cell.
+
+        Raises:
+            SandboxError: there is none; the message has the reason.
+        """
+        if self.isolation.as_root and self._scratch:
+            os.chmod(self._scratch, 0o777)  # for the user that the maker becomes
+        try:
+            self._start()
+            async with asyncio.timeout(START_TIMEOUT_S):
+                cell = await self._next()
+        except TimeoutError as error:
+            raise SandboxError(f"no cell was ready within {START_TIMEOUT_S:.0f} s") from error
+        self._ready.append(cell)
+
+    async def take(self) -> Cell:
+        """The next cell, which the caller closes; another one is made in its place.
+
+        Raises:
+            SandboxError: cells cannot be made.
+        """
+        if self._problem:
+            raise SandboxError(self._problem)
+        while self._ready:
+            self._ask(1)
+            cell = self._ready.popleft()
+            if not cell.ended:
+                return cell
+            cell.close()
+        self._ask(1)
+        return await self._next()
+
+    def close(self) -> None:
+        """End the maker and every cell."""
+        self._closed = True
+        self._stop()
+        for future in self._waiting:
+            if not future.done():
+                future.set_exception(SandboxError("the sandbox is shutting down"))
+        while self._ready:
+            self._ready.popleft().close()
+        self._resources.close()
+
+    async def _next(self) -> Cell:
+        """The next cell that is made."""
+        future: asyncio.Future[Cell] = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                future.result().close()  # it came in the moment of giving up
+            raise
+
+    def _ask(self, count: int) -> None:
+        if self._control is not None:
+            with suppress(OSError):  # its end is noticed where it is read from
+                self._control.send(b"+" * count)
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            command = self.isolation.command(theirs.fileno(), self._scratch)
+            try:
+                self._process = subprocess.Popen(
+                    command.argv,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=self._log,
+                    env=command.environment,
+                    cwd="/",
+                    user=command.user,
+                    group=command.user,
+                    extra_groups=None if command.user is None else [],
+                    pass_fds=[theirs.fileno()],
+                    start_new_session=True,
+                )
+            except OSError as error:
+                ours.close()
+                raise SandboxError(f"{command.argv[0]} cannot be started: {error}") from error
+        ours.setblocking(False)
+        self._control = ours
+        self._came_up = False
+        self._ask(self._size + len(self._waiting))
+        asyncio.get_running_loop().add_reader(ours, self._read)
+
+    def _stop(self) -> None:
+        if self._control is not None:
+            asyncio.get_running_loop().remove_reader(self._control)
+            self._control.close()
+            self._control = None
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def _read(self) -> None:
+        try:
+            message, descriptors, _, _ = socket.recv_fds(self._control, MESSAGE_BYTES, DESCRIPTORS)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            message, descriptors = b"", []
+        kind, _, text = message.decode("utf-8", "replace").partition(" ")
+        match kind:
+            case "ready":
+                self._came_up, self._problem = True, ""
+            case "cell":
+                self._put(descriptors, text)
+            case "error":
+                self._came_up, self._problem = False, text
+            case _:
+                self._maker_ended()
+
+    def _put(self, descriptors: list[int], folder: str) -> None:
+        connection, stdout, stderr, process = descriptors
+        for descriptor in descriptors:
+            os.set_blocking(descriptor, False)
+        cell = Cell(
+            connection=socket.socket(fileno=connection),
+            stdout=stdout,
+            stderr=stderr,
+            process=process,
+            folder=folder if self._scratch else "",
+        )
+        while self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                future.set_result(cell)
+                return
+        self._ready.append(cell)
+
+    def _maker_ended(self) -> None:
+        code = self._process.wait() if self._process is not None else None
+        self._stop()
+        if self._closed:
+            return
+        logger.warning("the maker of cells ended (exit code %s) and is started again", code)
+        self.restarts += 1
+        while self._ready:
+            self._ready.popleft().close()
+        if self._came_up:
+            self._start()
+        else:
+            self._fail(self._problem or self._log_tail() or f"the maker of cells ended at its start (exit code {code})")
+            asyncio.get_running_loop().call_later(RESTART_AFTER_S, self._start_again)
+
+    def _start_again(self) -> None:
+        if self._closed:
+            return
+        try:
+            self._start()
+        except SandboxError as error:
+            self._fail(str(error))
+
+    def _fail(self, problem: str) -> None:
+        self._problem = problem
+        while self._waiting:
+            future = self._waiting.popleft()
+            if not future.done():
+                future.set_exception(SandboxError(problem))
+
+    def _log_tail(self) -> str:
+        self._log.seek(0)
+        return self._log.read()[-LOG_TAIL_BYTES:].decode("utf-8", "replace").strip()
