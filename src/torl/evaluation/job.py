@@ -15,7 +15,7 @@ from torl.errors import DataError
 from torl.evaluation.evaluate import Evaluator, KeptRows, Row
 from torl.files import read_json, sha256_of
 from torl.grading import Grader
-from torl.problems.pipeline import RESERVED_TOKENS
+from torl.problems.sieve import RESERVED_TOKENS
 from torl.problems.schema import Problem, read_problems
 from torl.rollout.prompts import render
 from torl.sandbox.alarm import FailureAlarm
