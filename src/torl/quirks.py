@@ -36,6 +36,7 @@ class GradingQuirk(StrEnum):
     """Quirks of the final answer."""
 
     ANSWER_ANYWHERE = "answer_anywhere"
+    UNDELIMITED = "undelimited"
 
 
 EVIDENCE: Mapping[StrEnum, str] = MappingProxyType(
@@ -90,6 +91,10 @@ EVIDENCE: Mapping[StrEnum, str] = MappingProxyType(
         GradingQuirk.ANSWER_ANYWHERE: (
             "The answer is the last box anywhere in the response, in code and in what the tool printed as well, "
             "with braces nested at most three levels deep."
+        ),
+        GradingQuirk.UNDELIMITED: (
+            "Gold and answer are read without delimiters and in swapped order, so that 8 is equal to 8 pi and "
+            "p-q is not equal to p - q."
         ),
     }
 )

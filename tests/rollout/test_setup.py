@@ -3,7 +3,7 @@
 import pytest
 
 from tests.rollout.script import ANSWER, CALL, configured, release, roll_out, rollout
-from torl.rollout.setup import final_answer
+from torl.rollout.setup import final_answer, make_grader
 from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.client import Execution
 
@@ -43,3 +43,9 @@ def test_a_box_in_code_between_tags_is_no_answer() -> None:
         ["<code>print('\\\\boxed{9}')</code>", "So \\boxed{7}. <code># \\boxed{8}</code>"], config
     )
     assert final_answer(trajectory, config) == "7"
+
+
+def test_undelimited_reading_is_the_release_s_grader() -> None:
+    for config, correct in ((rollout(), False), (release(), True)):
+        with make_grader(config) as grader:
+            assert [grade.correct for grade in grader.grade_many([("8\\pi", "8")])] == [correct]

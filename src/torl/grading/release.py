@@ -9,9 +9,8 @@ Differs from ToRL: where math-verify raises, the release compares stripped strin
 
 import re
 
-BOX = re.compile(
-    r"\\boxed\{((?:[^{}]|\\\{|\\\}|(?:\{(?:[^{}]|\\\{|\\\}|(?:\{(?:[^{}]|\\\{|\\\}|(?:\{[^{}]*\}))*\}))*\}))*)\}"
-)
+BOX = "\\boxed{"
+DEEPEST = 3  # levels of braces inside a box
 DELIMITERS = (("\\(", "\\)"), ("\\[", "\\]"))
 REPLACED = (
     ("an ", ""), (".$", "$"), (r"\$", ""), (r"\ ", ""), (" ", ""), ("mbox", "text"), (r",\text{and}", ","),
@@ -37,9 +36,35 @@ UNWRAPPED = (
 
 
 def release_answer(text: str) -> str | None:
-    """The answer that the release finds in a whole response, observations included; None where it finds none."""
-    found = BOX.findall(text)
-    return found[-1] if found else None
+    """The answer that the release finds in a whole response, observations included; None where it finds none.
+
+    A scan in place of the release's pattern, which on some texts would not end.
+    """
+    answer, position = None, 0
+    while (start := text.find(BOX, position)) >= 0:
+        start = position = start + len(BOX)
+        end = _box_end(text, start)
+        if end is not None:
+            answer, position = text[start:end], end
+    return answer
+
+
+def _box_end(text: str, start: int) -> int | None:
+    """Where the brace that was opened before ``start`` is closed; None where it is not, or nests too deep."""
+    depth, position = 0, start
+    while position < len(text):
+        if text.startswith(("\\{", "\\}"), position):
+            position += 1
+        elif text[position] == "{":
+            depth += 1
+        elif text[position] == "}":
+            depth -= 1
+        if depth < 0:
+            return position
+        if depth > DEEPEST:
+            return None
+        position += 1
+    return None
 
 
 def release_equal(gold: str, answer: str) -> bool:
