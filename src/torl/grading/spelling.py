@@ -50,6 +50,7 @@ SPACED_GROUP = re.compile(r"(?<=\d)\s*\{\s*,\s*\}\s*(?=\d{3})")
 NO_SPACE = re.compile(r"\\!|\\null|\\hfill")
 MATH_MARKS = re.compile(r"\\[()\[\]](?!\d*\.?\d*(?:pt|em|ex)\])|\$")
 CURRENCY = re.compile(r"\\\$|[€£]|\\text(?:dollar|euro)|US\$")
+UNIT_IN_BRACKETS = re.compile(r"(?<=[\w}])\s*\(\s*(\\(?:text|mathrm)\s*\{[^{}]*\})\s*\)$")
 DOMAIN = re.compile(r"\(\s*([A-Za-z])\s*\\in\b\s*([^()]*?)\s*\)")  # "(k \\in Z)" behind a value
 SIGNS = {"<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "=<": r"\le ", ":=": "=", "**": "^"}
 SIGN = re.compile("|".join(map(re.escape, SIGNS)))
@@ -108,6 +109,7 @@ def plain(answer: str) -> str:
     text = SPACED_GROUP.sub("{,}", text)
     text = SHORT_FRACTION.sub(r"\\frac{\1}{\2}", text)
     text = STRAY_DOT.sub("", MATH_MARKS.sub(" ", LAYOUT.sub(" ", text)))
+    text = UNIT_IN_BRACKETS.sub(r" \1", text)
     text = DOMAIN.sub(r", \1 \\in \2", text)
     text = END.sub("", SIGN.sub(lambda match: SIGNS[match[0]], text)).strip()
     decimal = GOES_ON.fullmatch(text)
