@@ -58,7 +58,9 @@ STRAY_DOT = re.compile(r"(?<=[\w})])\.(?=\s*[\])])")
 END = re.compile(r"(?:(?<!\.)\.|[\s,;:^])+$|^[\s,;:]+")
 GOES_ON = re.compile(r"([-+]?\d+\.\d+)(?:\.{2,}|…|\\[lc]?dots)")
 DOTS = re.compile(r"(?<!\.)\.{2,}$|\.{3}|\\[lcv]?dots[bcim]?(?![A-Za-z])|…")
-LOST_BACKSLASH = re.compile(r"[\x07\x08\x0b\x0c]|\t(?:ext|imes|heta|frac|an\b)|\r(?:ight|ho\b)")
+LOST_BACKSLASH = re.compile(
+    r"[\x07\x08\x0b\x0c]|\t(?:ext|imes|heta|frac|an\b)|\r(?:ight|ho\b)|(?<![A-Za-z\\])(?:rac|oxed)\{"
+)
 """What becomes of commands whose backslash was taken for an escape: the letters that are left mean something else."""
 CIRCLED = re.compile("[①-⑳]")
 
@@ -68,7 +70,7 @@ TOKEN = re.compile(
     rf"|\\(?P<font>{NAMES}|operatorname)\*?\s*\{{(?P<text>[^{{}}]*)\}}"
     r"|(?P<command>\\[A-Za-z]+|\\.)|(?P<word>[^\W\d_]+)|(?P<sign>\S))"
 )
-GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:,|\{,\})\d{3})+(?![\d,])|(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
+GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:,|\{,\})\d{3})+(?![\d,])|(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
 SURE_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:\{,\}\d{3})+(?!\d)")
 BRACKETS = re.compile(r"[(\[]|\\\{|\\langle")
 
