@@ -118,6 +118,15 @@ $\text{None}$ | none
 $\{(1,2),(3,4)\}$ | $(1,2),(3,4)$
 \( \frac{7}{8} \) | 7/8
 5\ m/s | 5 m/s
+2.08 | $\frac{52}{25} = 2.08$
+1000 | $1000 (\text{meters})$
+35 | $35 \text{ min}$
+35 min | 35 minutes
+5.4 | $5.4 \, \text{J}$
+1 kg | $1 \text{ kg of cereal}$
+63 | $63_{10}$
+$-\frac{\pi}{6}$ | $\max \left( x - y \right) = -\frac{\pi}{6}$
+$\min(1, a)$ | $\min(a, 1)$
 $5\,\mathrm{m\,s^{-1}}$ | 5
 $9.8 \mathrm{~m/s}^2$ | 9.8
 """
@@ -165,6 +174,11 @@ $1,234$ | 1
 $(0,\infty)$ | $[0,\infty)$
 \boxed{3} and \boxed{4} | 4
 $1.5 \times 10^3$ | $1.5 \times 10^4$
+35 min | 35 hours
+$5 \, \text{J}$ | $5 \, \text{W}$
+$\text{A}$ | $\text{J}$
+$2 = 1 + 1$ | $3 - 1 = 2$
+$63_{8}$ | 63
 """
 
 

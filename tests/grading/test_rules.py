@@ -116,7 +116,13 @@ NEAR_MISSES: dict[Rule, Pairs] = {
         (r"30^\circ", r"30\pi"),
         ("60°", "60°30'"),
     ],
-    Rule.DECIMAL_COMMA: [("1000.99", "1000,98"), ("13", "1,3"), ("1,3", "1,4"), ("1.5, 2", "1,5, 2")],
+    Rule.DECIMAL_COMMA: [
+        ("1000.99", "1000,98"),
+        ("13", "1,3"),
+        ("1,3", "1,4"),
+        ("1.5, 2", "1,5, 2"),
+        ("1.234", "1,234"),
+    ],
     Rule.NAMED: [
         ("x=3", "y=3"),
         ("x=3", "-3"),
@@ -229,6 +235,7 @@ NEAR_MISSES: dict[Rule, Pairs] = {
         ("A", "The answer is B, not A"),
         ("2019", "any natural number from 2010 to 2019"),
         ("6", "moving 6m west"),
+        (r"13 \text{ cm}", "Three weighings are sufficient to find the one among 13 coins."),
         ("-1", "the line x = -1"),
     ],
 }

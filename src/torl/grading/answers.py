@@ -27,6 +27,7 @@ WORD = re.compile(r"(?<![\\A-Za-z])[^\W\d_]{2,}(?![^\W\d_])")
 ANSWER_IS = re.compile(r"(?:final|the) answer (?:is|=)[\s:]*([^\s].*?)(?:\.\s*I hope|\.(?=\s|$)|$)", re.IGNORECASE)
 ANSWER_LABEL = re.compile(r"\bfinal answer:\s*(.+)", re.IGNORECASE | re.DOTALL)
 SENTENCE_END = re.compile(r"(?<=[^\W\d][.!?])\s+|(?<=[)\]$][.!?])\s+|(?<=\.\$)\s+|(?<=\.\$\$)\s+")
+UNIT_BEHIND = re.compile(r"\s+([A-Za-z]{2,})")
 MATHEMATICS = re.compile(r"[\\{}^<>_]|[A-Za-z]\s*=")  # more than a sum or product of numbers
 COPULA = re.compile(r"\b(?:is|are|equals|est|ist|es)\b|\w\s*:|=")
 HARMLESS = ("is", "are", "was", "to", "and", "be", "from", "of", "by", "so", "the", "since", "we", "with", "each", "at")
@@ -95,7 +96,7 @@ def _as_a_whole(text: str, policy: Policy, rules: tuple[Rule, ...]) -> list[Read
     A comma within digits groups them, separates two numbers, or stands for a decimal point.
     """
     once = plain(text)
-    if DECIMAL_COMMA.fullmatch(once) and policy.allows(Rule.DECIMAL_COMMA):
+    if DECIMAL_COMMA.fullmatch(once) and ungrouped(once) == once and policy.allows(Rule.DECIMAL_COMMA):
         pointed = Reading(read(once.replace(",", ".")), (*rules, Rule.DECIMAL_COMMA))
         return [*(Reading(read(spelling), rules) for spelling in _commas(once)), pointed]
     found, failure = [], None
@@ -116,10 +117,7 @@ def _commas(text: str) -> Iterable[str]:
 
 
 def last_in_sentence(text: str) -> str | None:
-    """What "the answer is" in a text, else the last formula of its last sentence, else the last number there.
-
-    None where the words before or behind it make another value of it ("less than 5").
-    """
+    """What a text says that the answer is, else the last formula of its last sentence, else the last number there."""
     if choice := list(CHOICE.finditer(text)):
         return choice[-1][1] or choice[-1][2]
     text = text.split("<|")[0].strip()
@@ -127,19 +125,31 @@ def last_in_sentence(text: str) -> str | None:
         return phrase[-1][1]
     if phrase := list(ANSWER_LABEL.finditer(text)):
         text = phrase[-1][1].removesuffix(" I hope it is correct.")
-    last = SENTENCE_END.split(text)[-1]
-    values = list(VALUE.finditer(last))
+    return _last_value(SENTENCE_END.split(text)[-1])
+
+
+def _last_value(sentence: str) -> str | None:
+    """The last formula or number of a sentence; None where words beside it make another value of it ("less than 5")."""
+    values = list(VALUE.finditer(sentence))
     if not values:
         return None
-    before = last[values[-2].end() if len(values) > 1 else 0 : values[-1].start()]
-    if before.strip() in RANGE:
+    last = values[-1]
+    before = sentence[values[-2].end() if len(values) > 1 else 0 : last.start()]
+    words = [word.casefold() for word in WORD.findall(f"{before} {sentence[last.end() :]}")]
+    if before.strip() in RANGE or CHANGE_MEANING.difference(HARMLESS).intersection(words):
         return None
-    words = [word.casefold() for word in WORD.findall(f"{before} {last[values[-1].end() :]}")]
-    if CHANGE_MEANING.difference(HARMLESS).intersection(words):
-        return None
-    prose = VALUE.sub(" ", last)
-    is_sentence = len(WORD.findall(prose)) >= FEWEST_WORDS or COPULA.search(prose)
-    formula = next(filter(None, values[-1].groups()), None)
+    formula = next(filter(None, last.groups()), None)
     if formula is not None:
         return formula if words else None
-    return values[-1][0].strip() if is_sentence and not MATHEMATICS.search(prose) else None
+    return _with_unit(last, sentence) if _is_sentence(VALUE.sub(" ", sentence)) else None
+
+
+def _is_sentence(prose: str) -> bool:
+    """Whether what is left of a text without its values is a sentence, and not mathematics."""
+    enough = len(WORD.findall(prose)) >= FEWEST_WORDS or COPULA.search(prose)
+    return bool(enough) and not MATHEMATICS.search(prose)
+
+
+def _with_unit(number: re.Match[str], sentence: str) -> str:
+    unit = UNIT_BEHIND.match(sentence, number.end())
+    return number[0].strip() + (rf" \text{{{unit[1]}}}" if unit else "")

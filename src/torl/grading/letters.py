@@ -22,7 +22,7 @@ def split_words(tokens: list[Token]) -> list[Token]:
     result: list[Token] = []
     for token in tokens:
         if token.kind is Kind.TEXT:
-            result += _text_tokens(token)
+            result += _text_tokens(token, result[-1] if result else None)
         elif token.kind is Kind.LETTERS:
             result += _letter_tokens(token, result[-1] if result else None)
         else:
@@ -33,7 +33,7 @@ def split_words(tokens: list[Token]) -> list[Token]:
 def _letter_tokens(token: Token, before: Token | None) -> list[Token]:
     text = token.text
     lower = text.casefold()
-    if text in PLAIN_FUNCTIONS:
+    if text in PLAIN_FUNCTIONS and not (text in UNIT_WORDS and before is not None and before.kind is Kind.NUM):
         return [Token(Kind.COMMAND, f"\\{text}", token.spaced)]
     if lower in CONSTANTS:
         return [Token(Kind.COMMAND, CONSTANTS[lower], token.spaced)]
@@ -50,11 +50,13 @@ def _letter_tokens(token: Token, before: Token | None) -> list[Token]:
     return [token._replace(text=letter) for letter in text]
 
 
-def _text_tokens(token: Token) -> list[Token]:
+def _text_tokens(token: Token, before: Token | None) -> list[Token]:
     """The words of a text command: names of functions and single letters are mathematics, "and" and "or" separate."""
     text = token.text.strip()
-    if text in PLAIN_FUNCTIONS:
+    if text in PLAIN_FUNCTIONS and text not in UNIT_WORDS:
         return [Token(Kind.COMMAND, f"\\{text}", True)]
+    if before is not None and before.kind is Kind.NUM and len(text) == 1:
+        return [Token(Kind.TEXT, text.casefold(), True)]
     if (letter := re.fullmatch(r"\(?([A-Za-z])\)?", text)) and text not in UNIT_WORDS:
         return [Token(Kind.LETTERS, letter[1], True)]
     if re.fullmatch(r"\d+(?:\.\d+)?", text):

@@ -30,6 +30,8 @@ def _is_label(node: Node) -> bool:
         return True
     if isinstance(node, Op) and node.name == "abs":
         return _is_label(node.args[0])
+    if isinstance(node, Op) and node.name in ("min", "max"):
+        return bool(node.symbols)
     return isinstance(node, Op) and node.name in ("mul", "div", "ratio") and all(map(_is_length, node.args))
 
 
@@ -86,7 +88,8 @@ def chain_value(node: Node) -> Node | None:
     if not isinstance(node, Rel) or not set(node.signs) <= {"=", "~"}:
         return None
     if "~" not in node.signs:
-        return node.args[-1] if len(node.signs) > 1 else None
+        of_numbers = not node.symbols and all(map(is_scalar, node.args))  # 52/25 = 2.08
+        return node.args[-1] if len(node.signs) > 1 or of_numbers else None
     before = node.args[node.signs.index("~")]
     return node.args[-1] if _is_label(before) or not is_scalar(before) or before.symbols else before
 

@@ -158,6 +158,8 @@ class Parser(Cursor):
             words = words[1:]
         while words and words[0] in MULTIPLIERS:
             node = Op("mul", (node, Num(Fraction(MULTIPLIERS[words.pop(0)]))))
+        if "of" in words and words[0] in UNIT_WORDS:
+            words = words[: words.index("of")]  # "1 kg of cereal" is one kilogram
         if CHANGE_MEANING.intersection(words):
             raise UnreadError(f"{' '.join(words)} behind a value")
         return _with_unit(node, " ".join(words)) if words else node
@@ -326,7 +328,7 @@ def _with_subscript(node: Node, subscript: str) -> Node:
     if isinstance(node, Sym):
         return Sym(f"{node.name}_{subscript}")
     if isinstance(node, Num):
-        return Op("base", (node, Sym(subscript)))
+        return node if subscript == "10" else Op("base", (node, Sym(subscript)))
     raise UnreadError("a subscript that is neither a variable's nor a base")
 
 

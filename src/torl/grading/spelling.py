@@ -50,6 +50,7 @@ SPACED_GROUP = re.compile(r"(?<=\d)\s*\{\s*,\s*\}\s*(?=\d{3})")
 NO_SPACE = re.compile(r"\\!|\\null|\\hfill")
 MATH_MARKS = re.compile(r"\\[()\[\]](?!\d*\.?\d*(?:pt|em|ex)\])|\$")
 CURRENCY = re.compile(r"\\\$|[€£]|\\text(?:dollar|euro)|US\$")
+UNIT_IN_BRACKETS = re.compile(r"(?<=[\w}])\s*\(\s*(\\(?:text|mathrm)\s*\{[^{}]*\})\s*\)$")
 DOMAIN = re.compile(r"\(\s*([A-Za-z])\s*\\in\b\s*([^()]*?)\s*\)")  # "(k \\in Z)" behind a value
 SIGNS = {"<=": r"\le ", ">=": r"\ge ", "!=": r"\ne ", "=<": r"\le ", ":=": "=", "**": "^"}
 SIGN = re.compile("|".join(map(re.escape, SIGNS)))
@@ -57,7 +58,9 @@ STRAY_DOT = re.compile(r"(?<=[\w})])\.(?=\s*[\])])")
 END = re.compile(r"(?:(?<!\.)\.|[\s,;:^])+$|^[\s,;:]+")
 GOES_ON = re.compile(r"([-+]?\d+\.\d+)(?:\.{2,}|…|\\[lc]?dots)")
 DOTS = re.compile(r"(?<!\.)\.{2,}$|\.{3}|\\[lcv]?dots[bcim]?(?![A-Za-z])|…")
-LOST_BACKSLASH = re.compile(r"[\x07\x08\x0b\x0c]|\t(?:ext|imes|heta|frac|an\b)|\r(?:ight|ho\b)")
+LOST_BACKSLASH = re.compile(
+    r"[\x07\x08\x0b\x0c]|\t(?:ext|imes|heta|frac|an\b)|\r(?:ight|ho\b)|(?<![A-Za-z\\])(?:rac|oxed)\{"
+)
 """What becomes of commands whose backslash was taken for an escape: the letters that are left mean something else."""
 CIRCLED = re.compile("[①-⑳]")
 
@@ -67,7 +70,7 @@ TOKEN = re.compile(
     rf"|\\(?P<font>{NAMES}|operatorname)\*?\s*\{{(?P<text>[^{{}}]*)\}}"
     r"|(?P<command>\\[A-Za-z]+|\\.)|(?P<word>[^\W\d_]+)|(?P<sign>\S))"
 )
-GROUPED = re.compile(r"(?<![\d.,])\d{1,3}(?:(?:,|\{,\})\d{3})+(?![\d,])|(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
+GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:(?:,|\{,\})\d{3})+(?![\d,])|(?<![\d.,])\d{1,3}(?: \d{3})+(?![\d,])")
 SURE_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}(?:\{,\}\d{3})+(?!\d)")
 BRACKETS = re.compile(r"[(\[]|\\\{|\\langle")
 
@@ -108,6 +111,7 @@ def plain(answer: str) -> str:
     text = SPACED_GROUP.sub("{,}", text)
     text = SHORT_FRACTION.sub(r"\\frac{\1}{\2}", text)
     text = STRAY_DOT.sub("", MATH_MARKS.sub(" ", LAYOUT.sub(" ", text)))
+    text = UNIT_IN_BRACKETS.sub(r" \1", text)
     text = DOMAIN.sub(r", \1 \\in \2", text)
     text = END.sub("", SIGN.sub(lambda match: SIGNS[match[0]], text)).strip()
     decimal = GOES_ON.fullmatch(text)
