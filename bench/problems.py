@@ -4,7 +4,8 @@
 ``python bench/problems.py FOLDER --data DATA [--rows 40000 200000] [--workers 2]`` needs the local sources and benchmarks
 of config/sources.yaml in DATA. Their rows are repeated to size; in each further copy all numbers of text and answer are
 others, so that ids, texts and answers are distinct and each copy is a sibling, not a duplicate, of the first. Memory is the
-sum of the resident sizes of all processes of the filter, sampled ten times a second. Nothing else should run.
+sum of the resident sizes of all processes of the filter, sampled ten times a second. Core seconds are the CPU time of all of
+them; on a machine with other work they say what the seconds do not.
 """
 
 import argparse
@@ -42,8 +43,8 @@ def main() -> None:
     for name, file in files.items():
         fetch(name, sources[name], out=file, data_dir=options.data)
     base = [problem for name in SOURCES for problem in read_problems(files[name])]
-    print("| rows | kept | seconds | rows a second | peak GiB |")
-    print("| ---: | ---: | ---: | ---: | ---: |", flush=True)
+    print("| rows | kept | seconds | core seconds | rows a core second | peak GiB |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: |", flush=True)
     for rows in options.rows:
         print(measured(options.folder, base, [files[name] for name in BENCHMARKS], rows, options.workers), flush=True)
 
@@ -56,30 +57,36 @@ def measured(folder: Path, base: list[Problem], benchmarks: list[Path], rows: in
     begin = time.monotonic()
     with (folder / "log.txt").open("w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
-    peak = 0
+    peak, cores = 0, {}
     while process.poll() is None:
-        peak = max(peak, memory(process.pid))
+        total = 0
+        for pid, (resident, used) in usage(process.pid).items():
+            total += resident
+            cores[pid] = used
+        peak = max(peak, total)
         time.sleep(0.1)
     seconds = time.monotonic() - begin
     if process.returncode:
         raise SystemExit(f"the filter failed; read {folder / 'log.txt'}")
     kept = read_json(folder / "out" / "funnel.json")["kept"]
-    return f"| {rows:,} | {kept:,} | {seconds:.0f} | {rows / seconds:,.0f} | {peak / GIB:.2f} |"
+    busy = sum(cores.values())
+    return f"| {rows:,} | {kept:,} | {seconds:.0f} | {busy:.0f} | {rows / busy:,.0f} | {peak / GIB:.2f} |"
 
 
-def memory(pid: int) -> int:
-    """Bytes that a process and all its children hold."""
-    total = 0
+def usage(pid: int) -> dict[int, tuple[int, float]]:
+    """Bytes held and CPU seconds used by a process and each of its children."""
+    found = {}
     try:
         processes = [psutil.Process(pid), *psutil.Process(pid).children(recursive=True)]
     except psutil.NoSuchProcess:
-        return 0
+        return found
     for process in processes:
         try:
-            total += process.memory_info().rss
+            times = process.cpu_times()
+            found[process.pid] = process.memory_info().rss, times.user + times.system
         except psutil.NoSuchProcess:
             continue
-    return total
+    return found
 
 
 def repeated(base: list[Problem]) -> Iterator[Problem]:

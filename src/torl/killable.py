@@ -181,12 +181,17 @@ class _Child:
         return chunk
 
 
+def end_with_owner() -> None:
+    """Ask the kernel to kill this process when the thread that started it ends."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
 def serve(answer: Callable[[Any], Any], *, prepare: Callable[[], object]) -> None:
     """The main loop of a child: ``prepare``, say that it is ready, then ``answer`` each question until there are none.
 
     Whatever else the child writes to standard output goes to standard error. An exception ends the child.
     """
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    end_with_owner()
     if os.getppid() != int(sys.argv[1]):
         return  # the owner ended before the kernel was asked
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the owner, who closes the input

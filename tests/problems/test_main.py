@@ -1,8 +1,13 @@
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
+from tests.conftest import PROJECT
 from torl.files import read_json, read_table
 from torl.problems.__main__ import main
 
@@ -22,3 +27,30 @@ def test_filter_prints_the_funnel_and_writes_the_folder(tmp_path: Path, capsys: 
 def test_an_error_is_one_line_and_a_status(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["filter", str(tmp_path / "none.parquet"), "--out", str(tmp_path)]) == 1
     assert capsys.readouterr().err.startswith("error: ")
+
+
+HANGS = "\\binom{99999999}{4999999}"
+
+
+def test_several_processes_give_the_pool_that_one_gives(tmp_path: Path) -> None:
+    rows = [{"problem": f"What is {n} + 1?", "answer": str(n + 1)} for n in range(9)]
+    (tmp_path / "r.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    for workers in ("1", "3"):
+        command = ["filter", str(tmp_path / "r.jsonl"), "--reader", "plain", "--workers", workers]
+        assert main([*command, "--out", str(tmp_path / workers)]) == 0
+    assert read_table(tmp_path / "1" / "pool.parquet") == read_table(tmp_path / "3" / "pool.parquet")
+
+
+def test_processes_end_with_a_killed_owner(tmp_path: Path) -> None:
+    rows = [{"problem": f"What is {n} choose that?", "answer": f"{n} + {HANGS}"} for n in range(40)]
+    (tmp_path / "r.jsonl").write_text("\n".join(json.dumps(row) for row in rows))
+    command = [sys.executable, "-m", "torl.problems", "filter", str(tmp_path / "r.jsonl"), "--reader", "plain"]
+    command += ["--workers", "2", "--out", str(tmp_path / "out")]
+    source = os.environ | {"PYTHONPATH": str(PROJECT / "src")}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=source) as owner:
+        assert b"check" in owner.stderr.read(5)  # a worker is at its shard
+        children = psutil.Process(owner.pid).children(recursive=True)
+        owner.kill()
+    workers = [child for child in children if "resource_tracker" not in " ".join(child.cmdline() or [""])]
+    assert workers
+    assert psutil.wait_procs(workers, timeout=20)[1] == []

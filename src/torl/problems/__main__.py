@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from torl.errors import TorlError
+from torl.killable import end_with_owner
 from torl.problems.answers import KillableGrader
 from torl.problems.check import check_shard
 from torl.problems.funnel import FilterSettings
@@ -66,7 +67,8 @@ def _check(files: list[Path], benchmarks: list[Path], workers: int, work: Path) 
     if workers == 1:
         check_shard(files, benchmarks, shard=1, shards=1, out=shards[0])
         return shards
-    with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
+    spawned = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=spawned, initializer=end_with_owner) as pool:
         jobs = [
             pool.submit(check_shard, files, benchmarks, shard=number, shards=workers, out=out)
             for number, out in enumerate(shards, start=1)

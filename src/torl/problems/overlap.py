@@ -147,12 +147,10 @@ def _kind(prints: Prints, other: Prints, similarity: float, share_gram: bool) ->
     same_answer = bool(prints.answer) and prints.answer == other.answer
     if share_gram and _contains(prints, other, some_numbers, same_answer):
         return OverlapKind.NGRAM
-    least = 2.0  # never
-    if same_answer:
-        least = NEAR if same_numbers else NEAR_IDENTICAL
-    elif some_numbers:
-        least = NEAR_WITH_NUMBERS
-    return OverlapKind.NEAR if similarity >= least else None
+    enough = (same_answer and similarity >= (NEAR if same_numbers else NEAR_IDENTICAL)) or (
+        some_numbers and similarity >= NEAR_WITH_NUMBERS
+    )
+    return OverlapKind.NEAR if enough else None
 
 
 def _contains(first: Prints, second: Prints, same_numbers: bool, same_answer: bool) -> bool:
