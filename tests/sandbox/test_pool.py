@@ -404,6 +404,8 @@ def test_limits_alone_bound_time_memory_and_output() -> None:
         assert runner.run("open('a', 'w').write('1')", fetch_files=["a"]).files == {"a": b"1"}
         begin = time.monotonic()
         assert runner.run("import os, time\nif os.fork() == 0: time.sleep(60)\nprint(1)").stdout == "1\n"
+        generations = "import os, time\nos.fork() or os.fork() or os.fork()\ntime.sleep(60)"
+        assert runner.run(generations, limits=Limits(run_timeout_s=0.5)).status is RunStatus.TIME_LIMIT
         assert time.monotonic() - begin < 20
         assert_works(runner.run)
     finally:
