@@ -81,6 +81,25 @@ def test_who_waits_too_long_is_refused_and_leaves_no_trace() -> None:
     assert (queue.busy, queue.waiting) == (0, 0)
 
 
+def test_a_place_that_comes_in_the_moment_of_giving_up_is_passed_on() -> None:
+    async def run() -> FairQueue:
+        queue, ran = make_queue(), []
+
+        async def step() -> None:
+            await asyncio.sleep(0)
+
+        async with queue.place("a"):
+            waiting = asyncio.create_task(hold(queue, "b", ran, step))
+            await asyncio.sleep(0)
+        waiting.cancel()  # it has the place and does not know yet
+        await asyncio.gather(waiting, return_exceptions=True)
+        assert ran == []
+        return queue
+
+    queue = asyncio.run(run())
+    assert (queue.busy, queue.waiting) == (0, 0)
+
+
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=30), st.integers(1, 3))
 def test_no_place_is_lost_when_requests_are_given_up(requests: list[tuple[str, bool]], places: int) -> None:
     async def run() -> None:

@@ -141,6 +141,64 @@ def test_a_dead_endpoint_is_passed_over() -> None:
     assert asyncio.run(run()) == [CallOutcome.PASSED] * 4
 
 
+def test_an_endpoint_that_failed_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "FIRST_WAIT_S", 60.0)
+    monkeypatch.setattr(client_module, "LONGEST_WAIT_S", 60.0)
+    broken, asked = scripted((500, {}))
+    working, _ = scripted((200, FUSION_REPLY))
+
+    async def run() -> list[CallOutcome]:
+        async with (
+            fake_sandbox(broken) as first,
+            fake_sandbox(working) as second,
+            SandboxClient([first, second]) as client,
+        ):
+            return [(await client.run("print(2)")).outcome for _ in range(5)]
+
+    assert asyncio.run(run()) == [CallOutcome.PASSED] * 5
+    assert len(asked) == 1
+
+
+def test_a_dropped_endpoint_runs_a_snippet_of_the_client_s_own_before_it_is_taken_back() -> None:
+    healthy = (200, reply(stdout="42\n"))
+    handler, requests = scripted(
+        (500, {}), (500, {}), (500, {}), (200, reply(stdout="41\n")), healthy, (200, FUSION_REPLY)
+    )
+    execution, client = run_against(handler)
+    assert (execution.stdout, client.retries) == ("2\n", 4)
+    assert [request["code"] for request in requests] == ["print(2)"] * 3 + ["print(6 * 7)"] * 2 + ["print(2)"]
+
+
+def test_a_full_queue_is_waited_out_and_is_no_failed_attempt() -> None:
+    handler, requests = scripted(*[(503, {})] * 10, *[(429, {})] * 10, (200, FUSION_REPLY))
+    execution, _ = run_against(handler, max_attempts=1)
+    assert (execution.outcome, len(requests)) == (CallOutcome.PASSED, 21)
+
+
+def test_patience_with_a_full_queue_has_an_end() -> None:
+    handler, _ = scripted((503, {}))
+    execution, _ = run_against(handler, patience_s=0.05)
+    assert execution.outcome is CallOutcome.SANDBOX_FAILED
+    assert "busy (HTTP 503)" in execution.stderr
+
+
+def test_the_token_of_an_address_goes_to_that_endpoint_alone() -> None:
+    tokens: list[str | None] = []
+
+    async def handle(request: web.Request) -> web.Response:
+        tokens.append(request.headers.get("Authorization"))
+        return web.json_response(FUSION_REPLY)
+
+    async def run() -> None:
+        async with fake_sandbox(handle) as first, fake_sandbox(handle) as second:
+            urls = [first.replace("://", "://:s3cret@"), second]
+            async with SandboxClient(urls) as client:
+                await asyncio.gather(*(client.run("print(2)") for _ in range(2)))
+
+    asyncio.run(run())
+    assert sorted(tokens, key=str) == ["Bearer s3cret", None]
+
+
 def test_work_goes_to_the_least_loaded_endpoint() -> None:
     async def run() -> list[int]:
         counts = [0, 0]

@@ -66,7 +66,10 @@ async def _receive(cell: Cell) -> dict[str, Any] | None:
         data += part
         if len(data) > LARGEST_REPORT_BYTES:
             raise ValueError("the report has no end")
-    return json.loads(data[LENGTH.size :])
+    report = json.loads(data[LENGTH.size :])
+    if not isinstance(report, dict):
+        raise ValueError("the report is none")
+    return report
 
 
 def _request(snippet: Snippet) -> dict[str, Any]:
