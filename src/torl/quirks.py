@@ -36,6 +36,7 @@ class GradingQuirk(StrEnum):
     """Quirks of the final answer."""
 
     ANSWER_ANYWHERE = "answer_anywhere"
+    UNDELIMITED = "undelimited"
 
 
 EVIDENCE: Mapping[StrEnum, str] = MappingProxyType(
@@ -90,6 +91,10 @@ EVIDENCE: Mapping[StrEnum, str] = MappingProxyType(
         GradingQuirk.ANSWER_ANYWHERE: (
             "The answer is the last box anywhere in the response, in code and in what the tool printed as well, "
             "with braces nested at most three levels deep."
+        ),
+        GradingQuirk.UNDELIMITED: (
+            "Both answers are read without delimiters after words and units were deleted, and are compared in the wrong "
+            "order: 8 passes for 8\\pi, and a space more or less may decide."
         ),
     }
 )

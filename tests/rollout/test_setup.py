@@ -3,7 +3,8 @@
 import pytest
 
 from tests.rollout.script import ANSWER, CALL, configured, release, roll_out, rollout
-from torl.rollout.setup import final_answer
+from torl.grading import Method
+from torl.rollout.setup import final_answer, make_grader
 from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.client import Execution
 
@@ -43,3 +44,9 @@ def test_a_box_in_code_between_tags_is_no_answer() -> None:
         ["<code>print('\\\\boxed{9}')</code>", "So \\boxed{7}. <code># \\boxed{8}</code>"], config
     )
     assert final_answer(trajectory, config) == "7"
+
+
+def test_undelimited_grading_passes_eight_for_eight_pi_and_sound_grading_does_not() -> None:
+    with make_grader(release()) as lax, make_grader(rollout()) as sound:
+        assert (lax.method, sound.method) == (Method.RELEASE, Method.SOUND)
+        assert [grader.grade_many([("8\\pi", "8")])[0].correct for grader in (lax, sound)] == [True, False]

@@ -14,10 +14,10 @@ from torl.config.models import RunConfig
 from torl.errors import DataError
 from torl.evaluation.evaluate import Evaluator, KeptRows, Row
 from torl.files import read_json, sha256_of
-from torl.grading import Grader
-from torl.problems.sieve import RESERVED_TOKENS
 from torl.problems.schema import Problem, read_problems
+from torl.problems.sieve import RESERVED_TOKENS
 from torl.rollout.prompts import render
+from torl.rollout.setup import make_grader
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import SandboxClient
 from torl.sandbox.launcher import sandbox_urls
@@ -56,7 +56,10 @@ async def _run(
     server = make_server(config, model_dir)
     problems = that_fit(problems, server.tokenizer, config)
     total = len(problems) * config.evaluation.samples
-    with Grader() as grader, tqdm(total=total, desc=f"{benchmark} step {step}", file=sys.stderr, mininterval=2) as bar:
+    with (
+        make_grader(config) as grader,
+        tqdm(total=total, desc=f"{benchmark} step {step}", file=sys.stderr, mininterval=2) as bar,
+    ):
         async with SandboxClient(urls, timeout_s=config.sandbox.timeout_seconds, alarm=FailureAlarm()) as sandbox:
             evaluator = Evaluator(config=config, step=step, server=server, sandbox=sandbox, grader=grader)
             try:

@@ -1,17 +1,14 @@
-"""The tool loop of a configuration and the answer of its trajectories: training and evaluation take both from here, so that they
-cannot differ."""
+"""The tool loop of a configuration, the answer of its trajectories, and what judges that: training and evaluation take all of
+them from here, so that they cannot differ."""
 
 from torl.config.models import RunConfig
-from torl.grading import extract_answer
+from torl.grading import Grader, Method, extract_answer, release_answer
 from torl.quirks import GradingQuirk, RolloutQuirk
 from torl.rollout.hooks import RolloutLimits, Tokenizer
 from torl.rollout.loop import Execute, Generate, ToolLoop
 from torl.rollout.release import Rank, release_hooks, release_protocol
 from torl.rollout.release_observation import give_up_after, make_observe
 from torl.rollout.trajectory import Trajectory
-
-RELEASE_NESTING = 3  # levels of braces inside a box that the release reads
-BOX = "\\boxed{"
 
 
 def make_tool_loop(
@@ -51,34 +48,11 @@ def make_tool_loop(
 def final_answer(trajectory: Trajectory, config: RunConfig) -> str | None:
     """The answer of a trajectory: the last box of what the model wrote outside code; None without one."""
     if GradingQuirk.ANSWER_ANYWHERE in config.grading.quirks:
-        return last_box(trajectory.text)
+        return release_answer(trajectory.text)
     return extract_answer(config.rollout.protocol.prose(trajectory.model_text))
 
 
-def last_box(text: str) -> str | None:
-    """The content of the last box anywhere in ``text`` with its braces nested at most ``RELEASE_NESTING`` deep."""
-    answer, position = None, 0
-    while (start := text.find(BOX, position)) >= 0:
-        start = position = start + len(BOX)
-        end = _box_end(text, start)
-        if end is not None:
-            answer, position = text[start:end], end
-    return answer
-
-
-def _box_end(text: str, start: int) -> int | None:
-    """Where the brace that was opened before ``start`` is closed; None where it is not, or nests too deep."""
-    depth, position = 0, start
-    while position < len(text):
-        if text.startswith(("\\{", "\\}"), position):
-            position += 1
-        elif text[position] == "{":
-            depth += 1
-        elif text[position] == "}":
-            depth -= 1
-        if depth < 0:
-            return position
-        if depth > RELEASE_NESTING:
-            return None
-        position += 1
-    return None
+def make_grader(config: RunConfig) -> Grader:
+    """The grader of a configuration."""
+    method = Method.RELEASE if GradingQuirk.UNDELIMITED in config.grading.quirks else Method.SOUND
+    return Grader(method=method)

@@ -14,10 +14,10 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 
 from torl.config.models import RunConfig
 from torl.files import json_line, read_json, stable_seed
-from torl.grading import Grade, Grader
+from torl.grading import Grade
 from torl.rollout.loop import Generation, ToolLoop
 from torl.rollout.release import Rank
-from torl.rollout.setup import final_answer, make_tool_loop
+from torl.rollout.setup import final_answer, make_grader, make_tool_loop
 from torl.rollout.trajectory import StopReason, Trajectory, trajectory_row
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import SandboxClient
@@ -34,7 +34,7 @@ class Shared:
         self.run_dir.trajectories.mkdir(parents=True, exist_ok=True)
         self.writer = f"{socket.gethostname()}-{os.getpid()}"
         self.sandbox = SandboxClient(sandbox_urls, timeout_s=self.config.sandbox.timeout_seconds, alarm=FailureAlarm())
-        self.grader = Grader()
+        self.grader = make_grader(self.config)
         self.rank = Rank()
 
     def write(self, row: dict[str, Any]) -> None:
