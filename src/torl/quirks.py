@@ -93,8 +93,8 @@ EVIDENCE: Mapping[StrEnum, str] = MappingProxyType(
             "with braces nested at most three levels deep."
         ),
         GradingQuirk.UNDELIMITED: (
-            "Gold and answer are read without delimiters and in swapped order, so that 8 is equal to 8 pi and "
-            "p-q is not equal to p - q."
+            "Both answers are read without delimiters after words and units were deleted, and are compared in the wrong "
+            "order: 8 passes for 8\\pi, and a space more or less may decide."
         ),
     }
 )

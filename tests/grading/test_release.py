@@ -57,6 +57,10 @@ def test_the_release_reads_three_levels_of_braces_and_no_more() -> None:
     assert release_answer(r"\fbox{1} \boxed 5 \boxed{6") is None
 
 
+def test_a_run_of_braces_is_read_at_once() -> None:
+    assert release_answer("\\boxed{" + "\\{" * 100_000) is None
+
+
 @pytest.mark.parametrize(
     ("answer", "normal"),
     [

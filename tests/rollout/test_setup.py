@@ -3,6 +3,7 @@
 import pytest
 
 from tests.rollout.script import ANSWER, CALL, configured, release, roll_out, rollout
+from torl.grading import Method
 from torl.rollout.setup import final_answer, make_grader
 from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.client import Execution
@@ -45,7 +46,7 @@ def test_a_box_in_code_between_tags_is_no_answer() -> None:
     assert final_answer(trajectory, config) == "7"
 
 
-def test_undelimited_reading_is_the_release_s_grader() -> None:
-    for config, correct in ((rollout(), False), (release(), True)):
-        with make_grader(config) as grader:
-            assert [grade.correct for grade in grader.grade_many([("8\\pi", "8")])] == [correct]
+def test_undelimited_grading_passes_eight_for_eight_pi_and_sound_grading_does_not() -> None:
+    with make_grader(release()) as lax, make_grader(rollout()) as sound:
+        assert (lax.method, sound.method) == (Method.RELEASE, Method.SOUND)
+        assert [grader.grade_many([("8\\pi", "8")])[0].correct for grader in (lax, sound)] == [True, False]

@@ -14,7 +14,7 @@ from tests.rollout.script import ANSWER, CALL, EOS, SEVEN, TOKENIZER, ScriptedMo
 from tests.training.test_overrides import overrides
 from torl.analysis.behaviour import behaviour
 from torl.config import RunConfig
-from torl.evaluation import evaluate
+from torl.evaluation import evaluate, job
 from torl.files import read_jsonl, write_json
 from torl.grading import Grade
 from torl.rollout import setup
@@ -159,6 +159,7 @@ def test_with_all_quirks_of_the_release_a_lost_response_is_one_end_token_that_ea
 def test_training_and_evaluation_run_the_same_loop_and_take_the_answer_in_the_same_way() -> None:
     assert agent_loop.make_tool_loop is evaluate.make_tool_loop is setup.make_tool_loop
     assert agent_loop.final_answer is evaluate.final_answer is setup.final_answer
+    assert agent_loop.make_grader is job.make_grader is setup.make_grader
     assert setup.ToolLoop is ToolLoop
     others = [p for p in (PROJECT / "src").rglob("*.py") if "ToolLoop(" in p.read_text() and p.name != "setup.py"]
     assert others == []  # nobody else makes one

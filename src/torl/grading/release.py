@@ -4,13 +4,14 @@ Evidence: the release reads answers without delimiters, so that math-verify take
 passes the answer where the gold belongs; takes the last box of the whole response, be it code or tool output; and allows
 three levels of braces. Its time-outs are declared and never used: only a process that can be killed makes it safe.
 
-Differs from ToRL: where math-verify raises, the release compares stripped strings; math-verify 0.9 does not raise.
+Differs from ToRL: boxes are found in linear time, and not by a regular expression that a run of braces keeps busy; where
+math-verify raises, the release compares stripped strings, while math-verify 0.9 does not raise.
 """
 
 import re
 
 BOX = "\\boxed{"
-DEEPEST = 3  # levels of braces inside a box
+NESTING = 3  # levels of braces inside a box
 DELIMITERS = (("\\(", "\\)"), ("\\[", "\\]"))
 REPLACED = (
     ("an ", ""), (".$", "$"), (r"\$", ""), (r"\ ", ""), (" ", ""), ("mbox", "text"), (r",\text{and}", ","),
@@ -36,10 +37,7 @@ UNWRAPPED = (
 
 
 def release_answer(text: str) -> str | None:
-    """The answer that the release finds in a whole response, observations included; None where it finds none.
-
-    A scan in place of the release's pattern, which on some texts would not end.
-    """
+    """The answer that the release finds in a whole response, observations included; None where it finds none."""
     answer, position = None, 0
     while (start := text.find(BOX, position)) >= 0:
         start = position = start + len(BOX)
@@ -61,7 +59,7 @@ def _box_end(text: str, start: int) -> int | None:
             depth -= 1
         if depth < 0:
             return position
-        if depth > DEEPEST:
+        if depth > NESTING:
             return None
         position += 1
     return None

@@ -1,4 +1,5 @@
-"""The tool loop, answer and grader of a configuration: training and evaluation take them from here, so that they cannot differ."""
+"""The tool loop of a configuration, the answer of its trajectories, and what judges that: training and evaluation take all of
+them from here, so that they cannot differ."""
 
 from torl.config.models import RunConfig
 from torl.grading import Grader, Method, extract_answer, release_answer
@@ -52,6 +53,6 @@ def final_answer(trajectory: Trajectory, config: RunConfig) -> str | None:
 
 
 def make_grader(config: RunConfig) -> Grader:
-    """The grader that decides on the answers of ``config``'s trajectories."""
-    undelimited = GradingQuirk.UNDELIMITED in config.grading.quirks
-    return Grader(method=Method.RELEASE if undelimited else Method.SOUND)
+    """The grader of a configuration."""
+    method = Method.RELEASE if GradingQuirk.UNDELIMITED in config.grading.quirks else Method.SOUND
+    return Grader(method=method)
