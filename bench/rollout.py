@@ -81,6 +81,8 @@ class Server:
     tokens: float = 0.0
     """Tokens that a sequence running from the start would have by now."""
     waiting: list[tuple[float, int, asyncio.Future[None]]] = field(default_factory=list)
+    arrivals: int = 0
+    """Breaks ties, so that every run has the same order."""
     last: float = 0.0
     timer: asyncio.TimerHandle | None = None
 
@@ -89,7 +91,8 @@ class Server:
         loop = asyncio.get_running_loop()
         self._advance(loop.time())
         done = loop.create_future()
-        heapq.heappush(self.waiting, (self.tokens + count, id(done), done))
+        self.arrivals += 1
+        heapq.heappush(self.waiting, (self.tokens + count, self.arrivals, done))
         self._arm(loop)
         await done
 
