@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -78,12 +78,17 @@ def settings(**evaluation: Any) -> RunConfig:
 
 
 def evaluate(
-    config: RunConfig, kept: Path, server: FakeServer, sandbox: FakeSandbox, fingerprint: str = "same"
+    config: RunConfig,
+    kept: Path,
+    server: FakeServer,
+    sandbox: FakeSandbox,
+    fingerprint: str = "same",
+    problems: list[Problem] = PROBLEMS,
 ) -> list[dict[str, Any]]:
     async def run() -> list[dict[str, Any]]:
         with Grader() as grader:
             evaluator = Evaluator(config=config, step=3, server=server, sandbox=sandbox, grader=grader)
-            return await evaluator.run("b", PROBLEMS, KeptRows(kept, fingerprint), lambda _: None)
+            return await evaluator.run("b", problems, KeptRows(kept, fingerprint), lambda _: None)
 
     return asyncio.run(run())
 
@@ -96,6 +101,12 @@ def test_every_sample_is_a_row_of_the_schema_in_order(tmp_path: Path) -> None:
     assert read_table(tmp_path / "rows.parquet") == rows
     assert [row["correct"] for row in rows] == [True] * 3 + [False] * 9
     assert {(row["step"], row["benchmark"], row["reward"]) for row in rows} == {(3, "b", None)}
+
+
+def test_an_answer_within_the_tolerance_that_the_problem_states_is_right(tmp_path: Path) -> None:
+    problems = [replace(PROBLEMS[1], id=str(tolerance), tolerance=tolerance) for tolerance in (None, 0.5, 1.5)]
+    rows = evaluate(settings(), tmp_path / "kept", FakeServer(), FakeSandbox(), problems=problems)
+    assert [row["correct"] for row in rows] == [False, False, True]
 
 
 def test_every_sample_and_every_turn_has_a_seed_of_its_own_that_reaches_the_server(tmp_path: Path) -> None:

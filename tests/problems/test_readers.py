@@ -47,6 +47,17 @@ def test_a_reader_gives_text_and_answer(tmp_path: Path, reader: str, row: dict[s
     ]
 
 
+@pytest.mark.parametrize(("error", "tolerance"), [("1e-1", 0.1), (None, None), ("0.1,0.01", None), ("0", None)])
+def test_olympiadbench_s_error_is_the_tolerance(tmp_path: Path, error: str | None, tolerance: float | None) -> None:
+    problems, _ = read(tmp_path, [{"question": "What is 1 + 1?", "final_answer": ["2"], "error": error}], "plain")
+    assert [problem.tolerance for problem in problems] == [tolerance]
+
+
+def test_an_error_column_of_another_benchmark_is_no_tolerance(tmp_path: Path) -> None:
+    problems, _ = read(tmp_path, [{"question": "What is 1 + 1?", "answer": "2", "error": 1}], "plain")
+    assert [problem.tolerance for problem in problems] == [None]
+
+
 def test_level_subset_and_solution_are_kept(tmp_path: Path) -> None:
     row = {"problem": "What is 1 + 1?", "solution": "$\\boxed{2}$", "level": "Level 1", "type": "Algebra"}
     [problem], _ = read(tmp_path, [row], "math")

@@ -62,7 +62,7 @@ def test_a_column_of_another_type_rejects_its_rows_or_the_file(
     wrong = table.set_column(table.schema.get_field_index("answer"), "answer", pa.array([42]))
     pq.write_table(wrong, tmp_path / "rows.parquet")
     assert run(tmp_path, "rows.parquet") == 1
-    assert "has int64 in the column answer of a problem file, not text" in capsys.readouterr().err
+    assert "has int64 in the column answer of a problem file, not string" in capsys.readouterr().err
 
 
 def test_nulls_at_any_depth_reject_their_rows_or_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

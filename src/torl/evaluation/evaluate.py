@@ -78,17 +78,17 @@ class Evaluator:
             question=problem.text,
             gold=problem.answer,
             answer=answer,
-            correct=await self._correct(trajectory.stop_reason, problem.answer, answer),
+            correct=await self._correct(trajectory.stop_reason, problem, answer),
             reward=None,
             seconds=time.monotonic() - started,
         )
 
-    async def _correct(self, stop_reason: StopReason | None, gold: str, answer: str | None) -> bool | None:
+    async def _correct(self, stop_reason: StopReason | None, problem: Problem, answer: str | None) -> bool | None:
         if stop_reason is StopReason.SANDBOX_FAILED:
             return None
         if answer is None:
             return False
-        return (await self.grader.grade(gold, answer)).correct
+        return (await self.grader.grade(problem.answer, answer, tolerance=problem.tolerance)).correct
 
     def _tool_loop(self, seed: int) -> ToolLoop:
         settings = self.config.evaluation

@@ -34,6 +34,7 @@ class Fields:
     solution: str | None = None
     subset: str = ""
     level: str | None = None
+    tolerance: float | None = None
 
 
 @dataclass(kw_only=True)
@@ -175,7 +176,17 @@ def plain(row: dict[str, Any]) -> Fields:
         solution=_solution_text(row.get("solution")),
         subset=_optional_text(row.get("subject") or row.get("subfield") or row.get("source")) or "",
         level=None if level is None else f"Level {level}" if isinstance(level, int) else _text(level),
+        tolerance=_tolerance(row.get("error")) if "final_answer" in row else None,
     )
+
+
+def _tolerance(value: Any) -> float | None:
+    """OlympiadBench writes 1e-1; a list of several is for several answers and is not read."""
+    try:
+        tolerance = float(value)
+    except (TypeError, ValueError):
+        return None
+    return tolerance if 0 < tolerance < float("inf") else None
 
 
 def _solution_text(value: Any) -> str | None:
@@ -241,6 +252,7 @@ def _problem(row: Any, reader: Callable[[dict[str, Any]], Fields], *, source: st
         solution=fields.solution,
         level=fields.level,
         origin=origin,
+        tolerance=fields.tolerance,
     )
 
 

@@ -28,6 +28,7 @@ PROBLEM_SCHEMA = pa.schema(
         ("solution", pa.string()),
         ("level", pa.string()),
         ("origin", pa.string()),
+        ("tolerance", pa.float64()),
     ]
 )
 _REQUIRED = ("id", "source", "subset", "text", "answer", "origin")
@@ -53,6 +54,8 @@ class Problem:
     """Difficulty or kind as the source words it, for example ``Level 5`` or ``proof``."""
     origin: str
     """Where the row was read: ``file:row``, rows counted from 0."""
+    tolerance: float | None = None
+    """The largest difference from the answer that still counts as right, where the problem states one (OlympiadBench)."""
 
 
 def problem_id(text: str) -> str:
@@ -126,8 +129,10 @@ def _require_columns(path: Path | str, found: pa.Schema) -> None:
         raise DataError(f"{path} lacks the column(s) {', '.join(missing)} of a problem file; {_CURE}")
     for field in PROBLEM_SCHEMA:
         kind = found.field(field.name).type
-        if kind not in (pa.string(), pa.large_string(), pa.null()):
-            raise DataError(f"{path} has {kind} in the column {field.name} of a problem file, not text; {_CURE}")
+        if kind not in (field.type, pa.null()) and (kind, field.type) != (pa.large_string(), pa.string()):
+            raise DataError(
+                f"{path} has {kind} in the column {field.name} of a problem file, not {field.type}; {_CURE}"
+            )
 
 
 def _require_values(path: Path | str, table: pa.Table) -> None:
