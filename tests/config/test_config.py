@@ -57,6 +57,8 @@ def test_the_shipped_config_file_holds_the_defaults() -> None:
         ({"data": {"selection": "lim", "count": None}}, ["lim", "minimum_score", "count"]),
         ({"data": {"pass_rate_band": [0.9, 0.1]}}, ["pass_rate_band [0.9, 0.1]", "lower rate first"]),
         ({"compute": {"platform": "cuda"}}, ["cuda", "vllm"]),
+        ({"grading": {"rules_off": ["unit"]}}, ["'unit' is not known", "units"]),
+        ({"grading": {"rules_off": ["units"], "quirks": ["undelimited"]}}, ["rules_off", "undelimited"]),
         ({"compute": {"nodes": 2}}, ["compute.nodes is 2", "sandbox.url"]),
     ],
 )

@@ -65,7 +65,7 @@ def test_real_answers_are_equal_to_themselves_in_another_spelling() -> None:
     with KillableGrader() as grader:
         judge = AnswerJudge(grader)
         odd = ["\\max x", "①③", "\\binom{50}{19}\\cdot 8", "136.\\overline{1}"]
-        assert set(judge.unusable(odd)) == {"\\max x", "①③", "136.\\overline{1}"}
+        assert set(judge.unusable(odd)) == {"\\max x", "①③"}
 
 
 def test_answers_are_parsed_and_compared_in_order_by_several_workers() -> None:

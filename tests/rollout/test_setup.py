@@ -50,3 +50,9 @@ def test_undelimited_grading_passes_eight_for_eight_pi_and_sound_grading_does_no
     with make_grader(release()) as lax, make_grader(rollout()) as sound:
         assert (lax.method, sound.method) == (Method.RELEASE, Method.SOUND)
         assert [grader.grade_many([("8\\pi", "8")])[0].correct for grader in (lax, sound)] == [True, False]
+
+
+def test_a_rule_of_the_policy_can_be_switched_off() -> None:
+    for off, correct in (([], True), (["any_order"], False)):
+        with make_grader(configured(grading={"rules_off": off})) as grader:
+            assert [grade.correct for grade in grader.grade_many([("1, 2", "2, 1")])] == [correct]

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from torl.errors import ConfigError
 from torl.quirks import GradingQuirk, RewardQuirk, RolloutQuirk
 from torl.rollout.protocol import Protocol
 
@@ -126,6 +127,24 @@ class GradingConfig(Section):
 
     quirks: list[Annotated[GradingQuirk, Field(strict=False)]] = []
     """Oddities of the release's grading to switch on (torl.quirks)."""
+    rules_off: list[str] = []
+    """Rules of the grading policy to switch off (docs/grading.md)."""
+
+    @model_validator(mode="after")
+    def _rules_are_known(self) -> Self:
+        if not self.rules_off:
+            return self
+        if GradingQuirk.UNDELIMITED in self.quirks:
+            raise ValueError(
+                "rules_off has no effect on the release's grader; leave out rules_off or quirk 'undelimited'"
+            )
+        from torl.grading.rules import Policy  # brings mpmath, which few configurations need
+
+        try:
+            Policy.from_names(self.rules_off)
+        except ConfigError as error:
+            raise ValueError(str(error)) from error
+        return self
 
 
 class TrainConfig(Section):

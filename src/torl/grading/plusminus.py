@@ -5,15 +5,22 @@ from itertools import product
 
 from torl.grading.expressions import Items, Node, Op, Rel, UnreadError
 
-MOST_SIGNS = 4
+MOST_SIGNS = 4  # in one value
+MOST_SIGNS_IN_ALL = 10
 SIGNS = ("pm", "mp")
 
 
 def both_signs(node: Node) -> Iterator[Node]:
-    """Readings of ``node`` without plus-minus signs: its signs together, and, where that differs, each for itself."""
+    """Readings of ``node`` without plus-minus signs: its signs together, and, where that differs, each for itself.
+
+    Raises:
+        UnreadError: there are too many.
+    """
     if not node.has(*SIGNS):
         yield node
         return
+    if _number_of_signs(node) > MOST_SIGNS_IN_ALL:
+        raise UnreadError("too many plus-minus signs")
     yield Items("list", tuple(_expanded(node, together=True)))
     if _number_of_signs(node) > 1:
         yield Items("list", tuple(_expanded(node, together=False)))

@@ -203,8 +203,8 @@ def _of_wholes(function: Callable[..., int]) -> Callable[..., Value]:
 
 def _extreme(function: Callable[..., Value]) -> Callable[..., Value]:
     def result(*values: Value) -> Value:
-        if not all(map(real, values)):
-            raise UnreadError("not real")
+        if len(values) < 2 or not all(map(real, values)):
+            raise UnreadError("no real numbers to choose from")
         return function(values, key=lambda value: number(value).real)
 
     return result

@@ -2,7 +2,7 @@
 them from here, so that they cannot differ."""
 
 from torl.config.models import RunConfig
-from torl.grading import Grader, Method, extract_answer, release_answer
+from torl.grading import Grader, Method, Policy, extract_answer, release_answer
 from torl.quirks import GradingQuirk, RolloutQuirk
 from torl.rollout.hooks import RolloutLimits, Tokenizer
 from torl.rollout.loop import Execute, Generate, ToolLoop
@@ -55,4 +55,4 @@ def final_answer(trajectory: Trajectory, config: RunConfig) -> str | None:
 def make_grader(config: RunConfig) -> Grader:
     """The grader of a configuration."""
     method = Method.RELEASE if GradingQuirk.UNDELIMITED in config.grading.quirks else Method.SOUND
-    return Grader(method=method)
+    return Grader(method=method, policy=Policy.from_names(config.grading.rules_off))
