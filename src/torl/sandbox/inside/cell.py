@@ -19,6 +19,7 @@ from . import files, memory, wire
 from .interpreter import run_snippet
 
 LOOK_S = 0.05  # between looks at the memory of a snippet's processes
+NOT_PREPARED = "!the snippet's process ended before it began"
 LOOK_SHARE = 0.1  # of the time at most goes into looking
 
 
@@ -68,9 +69,9 @@ def _run(request: dict[str, Any], ends: Ends, fence: Fence, folder: str) -> dict
     if child == 0:
         run_snippet(request, ends, fence, folder, to_say)
     os.close(to_say)
-    with open(begun, "rb") as says:
-        problem = says.read()  # ends with the first instruction of the snippet
-    begin = time.monotonic()
+    with open(begun, encoding="utf-8", errors="replace") as says:
+        said = says.read() or NOT_PREPARED
+    begin = time.monotonic() if said.startswith("!") else float(said)
     ending = _follow(
         child,
         ends.connection.fileno(),
@@ -79,8 +80,8 @@ def _run(request: dict[str, Any], ends: Ends, fence: Fence, folder: str) -> dict
     )
     seconds = time.monotonic() - begin
     status, usage = _end(child, fence)
-    if problem:
-        return {"error": problem.decode("utf-8", "replace")}
+    if said.startswith("!"):
+        return {"error": said[1:]}
     return {
         "ending": ending,
         "return_code": os.waitstatus_to_exitcode(status),

@@ -8,10 +8,10 @@ import atexit
 import builtins
 import io
 import os
-import random
 import resource
 import sys
 import threading
+import time
 import types
 from typing import Any, NoReturn
 
@@ -24,15 +24,16 @@ MEMORY_TO_REPORT_IN = 64 * 1024 * 1024  # a snippet at its memory limit must sti
 def run_snippet(request: dict[str, Any], ends: Any, fence: Any, folder: str, to_say: int) -> NoReturn:
     """Become the snippet of ``request``, with the streams of ``ends``, in ``folder``.
 
-    Closes ``to_say`` when all is ready, or writes to it what is not.
+    Writes to ``to_say`` the time when all is ready, or ``!`` and what is not.
     """
     status = 1
     try:
         try:
             path = _prepare(request, ends, fence, folder, to_say)
         except (OSError, ValueError) as error:
-            os.write(to_say, f"{type(error).__name__}: {error}".encode())
+            os.write(to_say, f"!{type(error).__name__}: {error}".encode())
             os._exit(1)
+        os.write(to_say, repr(time.monotonic()).encode())
         os.close(to_say)
         status = _run_as_main(request["code"], path)
         status = _shut_down(status)
@@ -80,7 +81,7 @@ def _file_with(text: str, folder: str) -> int:
 
 def _become_new(folder: str) -> None:
     sys.path[0] = folder  # in place of the folder of this package
-    random.seed()
+    # ``random`` has taken a new seed at the fork.
     if numpy := sys.modules.get("numpy"):
         # With a number: left to find one itself, numpy takes longer.
         numpy.random.seed(int.from_bytes(os.urandom(4)))

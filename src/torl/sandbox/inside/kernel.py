@@ -51,7 +51,8 @@ def _checked(result: int, what: str) -> int:
 def fork_into(namespaces: int) -> tuple[int, int]:
     """Fork into new ``namespaces`` (clone flags); returns (process id, pidfd) to the parent and (0, -1) to the child.
 
-    The calling process must have one thread.
+    The calling process must have one thread. Python's hooks for a fork do not run, which a child has no need of that
+    does little more than ``os.fork``; they touch, and so copy, many pages.
 
     Raises:
         OSError: the kernel refuses.
@@ -59,13 +60,10 @@ def fork_into(namespaces: int) -> tuple[int, int]:
     number = CLONE_NUMBER[platform.machine()]
     pidfd = ctypes.c_int(-1)
     flags = ctypes.c_ulong(namespaces | CLONE_PIDFD | signal.SIGCHLD)
-    ctypes.pythonapi.PyOS_BeforeFork()
     pid = _locked.syscall(ctypes.c_long(number), flags, None, ctypes.byref(pidfd), None, None)
     if pid == 0:
-        ctypes.pythonapi.PyOS_AfterFork_Child()
         return 0, -1
     refused = ctypes.get_errno()
-    ctypes.pythonapi.PyOS_AfterFork_Parent()
     if pid < 0:
         raise OSError(refused, f"a process in its own namespaces: {os.strerror(refused)}")
     return pid, pidfd.value
