@@ -5,22 +5,13 @@ What the rules say in full, with what they must not accept, is in ``docs/grading
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import StrEnum
 
+from torl.enums import ExplainedEnum
 from torl.errors import ConfigError
 
 
-class Rule(StrEnum):
+class Rule(ExplainedEnum):
     """A convention that is not plain equality of values. A grade names the last one that was needed."""
-
-    sentence: str
-
-    def __new__(cls, value: str, sentence: str) -> "Rule":
-        """Make a member that knows its sentence."""
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
 
     ROUNDED_GOLD = (
         "rounded_gold",

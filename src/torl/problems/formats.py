@@ -8,7 +8,6 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import zstandard
 
+from torl.enums import ExplainedEnum
 from torl.errors import DataError
 
 BATCH_ROWS = 2_000
@@ -23,14 +23,8 @@ CSV_FIELD_LIMIT = 16 * 1024 * 1024
 """Characters in one csv field; Python's own limit of 128 KiB is below the longest solutions."""
 
 
-class Rejection(StrEnum):
+class Rejection(ExplainedEnum):
     """Why a row of a source file became no problem. Counted in the manifest."""
-
-    def __new__(cls, value: str, sentence: str) -> "Rejection":
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
 
     NOT_UTF8 = "not_utf8", "The row holds bytes that are not UTF-8 text."
     NOT_JSON = "not_json", "The line is not a JSON object."

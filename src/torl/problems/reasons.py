@@ -1,16 +1,10 @@
 """Why a problem is not in the pool, in the order in which reasons are tried: the first that applies is the one."""
 
-from enum import StrEnum
+from torl.enums import ExplainedEnum
 
 
-class DropReason(StrEnum):
+class DropReason(ExplainedEnum):
     """One named reason for each row that is left out; ``sentence`` says what it means."""
-
-    def __new__(cls, value: str, sentence: str) -> "DropReason":
-        member = str.__new__(cls, value)
-        member._value_ = value
-        member.sentence = sentence
-        return member
 
     CORRUPT_TEXT = "corrupt_text", "The text or answer has control characters or lost backslashes."
     PROOF = "proof", "The problem asks for a proof, not for a value."
