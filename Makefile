@@ -13,6 +13,7 @@ SOURCES := src tests bench workflow/scripts
 $(VENV)/installed: envs/local.txt pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(None if (3, 11) <= sys.version_info[:2] < (3, 13) else "Python 3.11 or 3.12 is needed, this is " + sys.version.split()[0] + "; set PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
+	@echo "installing about 2 GB of packages into $(VENV); this takes some minutes"
 	$(BIN)/pip install --quiet --disable-pip-version-check $(PIP_FLAGS) -r envs/local.txt
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
 	touch $@

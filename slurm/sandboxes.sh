@@ -3,7 +3,7 @@
 # nodes share:
 #
 #   sbatch --nodes 2 --ntasks-per-node 1 --cpus-per-task 32 slurm/sandboxes.sh FOLDER
-#   snakemake ... --config 'overrides={sandbox: {url: "folder:FOLDER"}}'
+#   snakemake --profile slurm all --config 'overrides={sandbox: {url: "folder:FOLDER"}}'
 set -eu
 folder=$(realpath -m "$1")
 mkdir -p "$folder"

@@ -2,12 +2,13 @@
 
 import re
 import shlex
-from itertools import pairwise
 from pathlib import Path
+
+import pytest
 
 from tests.chain import snakemake
 from tests.conftest import PROJECT
-from torl.config import experiment_names, scale_names
+from torl.config import scale_names
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 NODE = re.compile(r"^\s*(id\d+)\[(\w+)\]$", re.MULTILINE)
@@ -30,16 +31,24 @@ def test_every_scale_is_listed() -> None:
     assert all(f"| `{scale}` |" in README for scale in scale_names(PROJECT / "config"))
 
 
-def test_every_target_in_a_command_exists() -> None:
-    commands = [shlex.split(line, comments=True) for line in README.splitlines() if line.startswith("snakemake ")]
-    targets = {
-        word
-        for command in commands
-        for before, word in pairwise(command)
-        if before not in ("--config", "--profile") and not word.startswith("-")
-    }
-    assert targets
-    assert targets <= {"all", "report", *experiment_names(PROJECT / "config")}
+COMMANDS = [line.partition("#")[0].strip() for line in README.splitlines() if line.startswith("snakemake ")]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_snakemake_command_is_a_plan(tmp_path: Path, command: str) -> None:
+    plan = snakemake(tmp_path, "--dry-run", *shlex.split(command)[1:])
+    assert "rule train_policy" in plan.stdout + plan.stderr
+
+
+def test_the_slurm_profile_s_scale_stays_when_something_else_is_configured(tmp_path: Path) -> None:
+    overrides = "overrides={data: {selection: random}}"
+    plan = snakemake(tmp_path, "--dry-run", "--profile", "slurm", "all", "--config", overrides)
+    assert "results/torl-1.5b/problems/random/train.parquet" in plan.stdout + plan.stderr
+
+
+def test_nothing_is_left_to_fill_in() -> None:
+    texts = [README, *(path.read_text(encoding="utf-8") for path in (PROJECT / "docs").glob("*.md"))]
+    assert [line for text in texts for line in text.splitlines() if re.fullmatch(r"[A-Z]{4,}", line.strip())] == []
 
 
 def test_every_path_that_is_named_exists() -> None:

@@ -53,6 +53,7 @@ def test_all_is_the_default(tmp_path: Path) -> None:
     [
         (["--config", "scale=demoo"], ["'demoo'", "Did you mean 'demo'"]),
         (["--config", "scal=demo"], ["scal", "unknown key"]),
+        (["--config", "scale=real", "data_dir=nowhere"], ["data_dir nowhere is no folder", "make real DATA="]),
         (["--config", "experiments=[torl,C3]"], ["'C3'"]),
         (["--config", "overrides={train: {step: 5}}"], ["train.step", "did you mean 'steps'"]),
         (

@@ -36,6 +36,17 @@ except ConfigError as error:
 
 RESULTS = f"results/{SETTINGS.scale}"
 REFERENCE = RUNS["torl"]  # its data and model settings are those of the scale
+DATA_DIR = Path(SETTINGS.data_dir or ".")
+FROM_FILES = [
+    name
+    for name in [*REFERENCE.data.sources, *REFERENCE.evaluation.benchmarks]
+    if name in KNOWN_SOURCES and KNOWN_SOURCES[name].kind == "files"
+]
+if FROM_FILES and not DATA_DIR.is_dir():
+    raise WorkflowError(
+        f"data_dir {DATA_DIR} is no folder, and {', '.join(FROM_FILES)} are read from files in it; name the folder that holds "
+        "them: `make real DATA=FOLDER`, or --config data_dir=FOLDER."
+    )
 # The sections that a job depends on lie in a file of their own, which changes exactly when one of them does.
 PARTS = {
     "training": ["seed", "model", "data", "rollout", "reward", "grading", "train"],

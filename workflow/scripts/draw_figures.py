@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--metrics", type=Path, nargs="+", required=True, help="metrics.parquet of each experiment")
     parser.add_argument("--evaluations", type=Path, nargs="*", default=[], help="parquet files of evaluate_policy")
     parser.add_argument("--funnel", type=Path, help="funnel.json of filter_problems")
-    parser.add_argument("--paper", type=Path, required=True, help="folder with reference.json")
+    parser.add_argument("--paper", type=Path, required=True, help="folder of the paper's numbers, config/paper")
     parser.add_argument("--out-dir", type=Path, required=True)
     options = parser.parse_args()
     listed = []

@@ -12,7 +12,8 @@ from torl.sandbox.pool import Pool, default_workers
 MISSING = (
     "snippets cannot be isolated here{reasons}\nFor tier 1 install bubblewrap (`apt install bubblewrap` or your "
     "distribution's package) and allow user namespaces; or set `sandbox.url` to a running SandboxFusion, or accept "
-    "resource limits alone (a snippet can then read your files) with --allow-unsafe."
+    "resource limits alone (a snippet can then read your files) with --allow-unsafe, in the workflow "
+    "sandbox.allow_unsafe: true."
 )
 
 

@@ -83,6 +83,8 @@ def train(
         if last in config.kept_steps and last > 0:
             run_dir.keep_weights(last)
         if last < config.train.steps:
+            if last > 0:
+                sys.stderr.write(f"going on after step {last} of {config.train.steps}\n")
             run_dir.rewind(last)
             _attempt(config, model_path, train_file.resolve(), run_dir, seconds)
         run_dir.collect_metrics(config.train.steps)
