@@ -1,3 +1,4 @@
+import json
 from pathlib import Path
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_our_own_scores_are_read_by_id(tmp_path: Path) -> None:
     assert scores_by_problem(read_scores(tmp_path / "s.parquet")) == {"a": 0.5}
 
 
-@pytest.mark.parametrize("content", ["[1, 2]", "{", '[{"prompt": "x"}]', '[{"prompt": "x", "score": "high"}]'])
+@pytest.mark.parametrize("content", ["[1, 2]", "{", '[{"prompt": "x"}]'])
 def test_malformed_scores_are_data_errors(tmp_path: Path, content: str) -> None:
     (tmp_path / "s.json").write_text(content)
     with pytest.raises(DataError, match="is not a list of"):
@@ -147,3 +148,10 @@ def test_the_command_line_reads_published_scores_and_says_how_many_it_kept(
     assert len(read_table(tmp_path / "s.parquet")) == 5
     assert main(["select", scores, "--min", "5", "--out", str(tmp_path / "s.json")]) == 1
     assert capsys.readouterr().err.startswith("error: no score reaches the minimum 5.0")
+
+
+@pytest.mark.parametrize("score", [float("nan"), float("inf"), None, "high"])
+def test_a_score_that_is_no_number_is_an_error_and_is_not_selected(tmp_path: Path, score: object) -> None:
+    (tmp_path / "scores.json").write_text(json.dumps([{"prompt": "a", "score": 0.5}, {"prompt": "b", "score": score}]))
+    with pytest.raises(DataError, match="no number"):
+        read_scores(tmp_path / "scores.json")

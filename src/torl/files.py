@@ -83,7 +83,9 @@ def read_jsonl(path: Path | str) -> Iterator[dict[str, Any]]:
     path = Path(path)
     if not path.exists():
         raise DataError(f"{path} does not exist; run the rule that makes it.")
-    with path.open(encoding="utf-8") as lines:
+    if not path.is_file():
+        raise DataError(f"{path} is no file; give the path of a JSONL file.")
+    with path.open(encoding="utf-8", errors="surrogateescape") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue

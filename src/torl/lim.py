@@ -14,6 +14,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,9 +103,11 @@ def read_scores(path: Path | str) -> list[Score]:
     path = Path(path)
     if path.suffix == ".parquet":
         rows = read_table(path, ["problem_id", "score"])
-        return [Score(row["problem_id"], row["problem_id"], row["score"]) for row in rows]
+        return [Score(row["problem_id"], row["problem_id"], _number(row["score"], path)) for row in rows]
     try:
-        return [Score(row["prompt"], problem_id(row["prompt"]), float(row["score"])) for row in _json_rows(path)]
+        return [
+            Score(row["prompt"], problem_id(row["prompt"]), _number(row["score"], path)) for row in _json_rows(path)
+        ]
     except FileNotFoundError as error:
         raise DataError(
             f"{path} does not exist; run the probe experiment, or set data.scores to a score file."
@@ -114,6 +117,12 @@ def read_scores(path: Path | str) -> list[Score]:
             f"{path} is not a list of {{prompt, score}} ({type(error).__name__}: {error}); pass published scores as "
             "JSON, or the parquet of the probe experiment."
         ) from error
+
+
+def _number(score: Any, path: Path) -> float:
+    if not isinstance(score, (int, float)) or not isfinite(score):
+        raise DataError(f"{path} has the score {score!r}, which is no number; mend that row, or make the file again.")
+    return float(score)
 
 
 def _json_rows(path: Path) -> list[dict[str, Any]]:
@@ -164,7 +173,7 @@ def main(arguments: list[str] | None = None) -> int:
         chosen = select(values, minimum=options.minimum, count=options.count)
         rows = [{"problem_id": scores[key].problem_id, "score": scores[key].score} for key in chosen]
         (write_table if options.out.endswith(".parquet") else write_json)(options.out, rows)
-    except TorlError as error:
+    except (TorlError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     sys.stdout.write(f"kept {len(rows):,} of {len(scores):,} scored problems\n")

@@ -89,3 +89,25 @@ def test_published_tool_integrated_outputs_are_read(shared_data: Path) -> None:
     assert metrics["code_ratio"] == 25 / 30
     assert metrics["executed_code_ratio"] == 1.0
     assert metrics["no_answer_rate"] == 0.0
+
+
+@pytest.mark.parametrize("correct", [7, "yes", "false", 0.5])
+def test_correct_is_true_false_or_null_and_nothing_else(tmp_path: Path, correct: object) -> None:
+    (tmp_path / "r.jsonl").write_text(json.dumps({"text": "x", "correct": correct}))
+    with pytest.raises(DataError, match=r"row 1 has .* for correct; write true, false or null"):
+        read_responses(tmp_path / "r.jsonl")
+
+
+@pytest.mark.parametrize("record", [{"text": 3}, {"calls": 3, "code_blocks": 1}, {"other": 1}])
+def test_a_row_that_is_neither_text_nor_trajectory_says_what_is_needed(
+    tmp_path: Path, record: dict[str, object]
+) -> None:
+    (tmp_path / "r.jsonl").write_text(json.dumps(record))
+    with pytest.raises(DataError, match="stop_reason"):
+        read_responses(tmp_path / "r.jsonl")
+
+
+def test_a_file_without_responses_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "r.jsonl").touch()
+    with pytest.raises(DataError, match="holds no responses"):
+        read_responses(tmp_path / "r.jsonl")

@@ -1,5 +1,6 @@
 """Every scale and experiment is accepted, and every mistake is named with its cure."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +34,9 @@ def test_epochs_become_steps_when_the_number_of_problems_is_known() -> None:
     assert config.evaluated_steps == [0]
     assert config.kept_steps == [0, 750]
     assert overridden().for_problems(2_005) == overridden()
-    with pytest.raises(ValueError, match="7 problems make no batch"):
-        overridden(train={"epochs": 3, "prompts_per_step": 8}).for_problems(7)
+    for epochs in (3, None):
+        with pytest.raises(ValueError, match="7 problems make no batch"):
+            overridden(train={"epochs": epochs, "prompts_per_step": 8}).for_problems(7)
 
 
 def test_the_shipped_config_file_holds_the_defaults() -> None:
@@ -117,3 +119,34 @@ def test_every_field_has_a_sentence() -> None:
         for name, field in section.model_fields.items():
             if field.annotation not in sections:
                 assert field.description, f"{section.__name__}.{name}"
+
+
+@pytest.mark.parametrize(
+    ("experiments", "message"),
+    [
+        ("a b/c: {}", "'a b/c'"),
+        ("all: {}", "none of all"),
+        ("problems: {}", "none of all"),
+        ("7: {}", "7"),
+        ("torl: text", "no mapping"),
+        ("torl: [1]", "no mapping"),
+        ("torl: {\n", "not YAML"),
+    ],
+)
+def test_an_experiment_is_a_mapping_under_a_name_that_can_be_a_target_and_a_folder(
+    tmp_path: Path, experiments: str, message: str
+) -> None:
+    shutil.copytree(CONFIG, tmp_path / "config")
+    (tmp_path / "config" / "experiments.yaml").write_text(experiments)
+    with pytest.raises(ConfigError, match=message):
+        resolve(load_settings({"experiments": ["torl"]}, tmp_path / "config"), "torl", tmp_path / "config")
+
+
+def test_what_is_set_beside_overrides_is_not_set_in_them() -> None:
+    with pytest.raises(ConfigError, match=r"overrides.seed is not accepted"):
+        load_settings({"overrides": {"seed": 7}}, CONFIG)
+
+
+def test_an_override_that_is_not_yaml_is_named() -> None:
+    with pytest.raises(ConfigError, match="not YAML"):
+        load_settings({"overrides": {"data": {"scores": "{a: ["}}}, CONFIG)

@@ -44,6 +44,25 @@ def test_a_file_without_the_fields_is_an_error(tmp_path: Path, capsys: pytest.Ca
     assert main(["check", str(tmp_path / "missing.jsonl")]) == 1
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"gold": 3}, "write both as texts"),
+        ({"pred": None}, "write both as texts"),
+        ({"label": "0"}, "the label '0'; write 1 for equal"),
+        ({"tolerance": "big"}, "the tolerance 'big'"),
+        ({"tolerance": -1}, "the tolerance -1"),
+    ],
+)
+def test_a_value_of_another_type_is_an_error_and_no_verdict(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], change: dict[str, object], message: str
+) -> None:
+    file = tmp_path / "pairs.jsonl"
+    file.write_text(json.dumps({"gold": "1", "pred": "1", "label": 1} | change))
+    assert main(["check", str(file)]) == 1
+    assert message in capsys.readouterr().err
+
+
 @pytest.mark.skipif(not CASES.exists(), reason=f"no {CASES}: the shared cases are not part of the project")
 def test_agreement_on_the_shared_pairs(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(read_pairs(str(CASES))) == 549

@@ -121,9 +121,16 @@ LINE = st.lists(
     | st.text(max_size=10),
     max_size=4,
 ).map("".join)
+
+
+def ended(return_code: int, stdout: str, stderr: str) -> Execution:
+    """What the sandbox says of a program that ended by itself."""
+    outcome = CallOutcome.RAISED if return_code else CallOutcome.PASSED
+    return Execution(outcome=outcome, return_code=return_code, stdout=stdout, stderr=stderr)
+
+
 EXECUTION = st.builds(
-    Execution,
-    outcome=st.just(CallOutcome.PASSED),
+    ended,
     return_code=st.sampled_from([0, 1]),
     stdout=st.sampled_from(["", "7\n", " \n", "an Error\nor none\n", "x" * 255, "x" * 256]),
     stderr=st.sampled_from(["", "Traceback\nNameError: x\n", "exit"]),

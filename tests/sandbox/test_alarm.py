@@ -27,3 +27,14 @@ def test_old_failures_leave_the_window() -> None:
     for number in range(300):
         alarm.record(failed=number % 30 == 0)  # never above 5 % of the last 100
     assert alarm.rate <= 0.04
+
+
+def test_a_sandbox_that_is_gone_stops_even_a_small_run() -> None:
+    alarm = FailureAlarm(in_a_row=8)
+    for _ in range(7):
+        alarm.record(failed=True)
+    alarm.record(failed=False)
+    for _ in range(7):
+        alarm.record(failed=True)
+    with pytest.raises(SandboxError, match="15 of the last 16"):
+        alarm.record(failed=True)

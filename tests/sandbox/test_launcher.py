@@ -20,6 +20,8 @@ from torl.sandbox.conformance import health_of
 from torl.sandbox.isolation import Isolation
 from torl.sandbox.launcher import running_sandbox, sandbox_urls
 
+ENDED = "ended before the job.*it resumes"
+
 
 def descendants(pid: int) -> set[int]:
     found: set[int] = set()
@@ -119,7 +121,7 @@ def test_snippets_end_when_the_server_is_killed_and_the_call_is_a_sandbox_failur
 ) -> None:
     before = children(os.getpid())
     results: list[Execution] = []
-    with running_sandbox(workers=2, options=options) as address:
+    with pytest.raises(SandboxError, match=ENDED), running_sandbox(workers=2, options=options) as address:  # noqa: PT012
         (server,) = children(os.getpid()) - before
         thread = threading.Thread(target=lambda: results.append(execute(address, "while True: pass", max_attempts=2)))
         thread.start()
@@ -136,7 +138,8 @@ def test_when_one_of_two_servers_is_killed_every_call_still_passes_and_when_both
 ) -> None:
     options = ["--announce", str(tmp_path)]
     before = children(os.getpid())
-    with running_sandbox(workers=2, options=options), running_sandbox(workers=2, options=options):
+    both = running_sandbox(workers=2, options=options), running_sandbox(workers=2, options=options)
+    with pytest.raises(SandboxError, match=ENDED), both[0], both[1]:  # noqa: PT012
         first, second = children(os.getpid()) - before
 
         async def run() -> list[Execution]:

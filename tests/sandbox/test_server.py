@@ -293,3 +293,34 @@ def post_size(address: str, size: int) -> int:
             return reply.status
 
     return asyncio.run(run())
+
+
+@pytest.mark.parametrize("what", ["a file", "a live socket"])
+def test_a_socket_path_that_is_in_use_is_left_alone(isolation: Isolation, tmp_path: Path, what: str) -> None:
+    path = tmp_path / "taken"
+    with socket.socket(socket.AF_UNIX) as live:
+        if what == "a file":
+            path.write_text("precious")
+        else:
+            live.bind(str(path))
+            live.listen()
+        with pytest.raises(SandboxError, match="cannot listen on"):
+            asyncio.run(serve(Pool(isolation, 2), Listening(socket=path)))
+    assert path.exists()
+
+
+def test_the_socket_of_a_killed_server_is_taken_over(isolation: Isolation, tmp_path: Path) -> None:
+    path = tmp_path / "left"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    with running_sandbox(workers=2, options=["--socket", str(path)]) as address:
+        assert run_at(address, "print(1)").stdout == "1\n"
+
+
+def test_an_empty_token_file_is_refused(isolation: Isolation, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("\n")
+    with (
+        pytest.raises(SandboxError, match="holds no token"),
+        running_sandbox(options=["--token-file", str(tmp_path / "token")]),
+    ):
+        pass

@@ -82,6 +82,25 @@ def test_the_end_of_its_time_asks_like_a_signal(tmp_path: Path) -> None:
     assert code == 85
 
 
+def test_it_ends_with_its_owner_however_that_ends(tmp_path: Path) -> None:
+    program = (
+        "import os, pathlib, sys\nfrom torl.training.process import run_stoppable\n"
+        "folder = pathlib.Path(sys.argv[1])\n"
+        "run_stoppable([sys.executable, '-c', 'import os, pathlib, sys, time; '\n"
+        "    'pathlib.Path(sys.argv[1]).write_text(str(os.getpid())); time.sleep(1000)', str(folder / 'child')],\n"
+        "    environment=os.environ, log=folder / 'log', stop_request=folder / 'stop', progress=lambda: None)"
+    )
+    child = tmp_path / "child"
+    with subprocess.Popen([sys.executable, "-c", program, str(tmp_path)]) as owner:
+        while not (child.exists() and child.read_text()):
+            time.sleep(0.02)
+        owner.kill()
+    deadline = time.monotonic() + 20
+    while alive(int(child.read_text())) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not alive(int(child.read_text()))
+
+
 def test_a_job_that_is_shorter_than_its_margin_is_refused() -> None:
     assert time_for_training(30, 900) == 900
     with pytest.raises(TrainerError, match=r"15 minutes.*stop_margin_seconds.*raise the job's runtime"):

@@ -55,6 +55,13 @@ def test_all_is_the_default(tmp_path: Path) -> None:
         (["--config", "scal=demo"], ["scal", "unknown key"]),
         (["--config", "scale=real", "data_dir=nowhere"], ["data_dir nowhere is no folder", "make real DATA="]),
         (["--config", "experiments=[torl,C3]"], ["'C3'"]),
+        (["--config", "scale=real"], ["data_dir (not set) is no folder"]),
+        (
+            ["--config", "overrides={data: {sources: [generated_trian]}}"],
+            ["generated_trian", "did you mean generated_train"],
+        ),
+        (["--config", "overrides={rollout: {prompt: tir_base_0308}}"], ["tir_base_0308", "tir_base_0309"]),
+        (["--config", "overrides={seed: 7}"], ["overrides.seed"]),
         (["--config", "overrides={train: {step: 5}}"], ["train.step", "did you mean 'steps'"]),
         (
             ["--config", "overrides={rollout: {max_tool_calls: 0}, reward: {penalty: paper}}"],
@@ -67,3 +74,14 @@ def test_a_mistake_stops_the_plan_with_its_cure(arguments: list[str], parts: lis
     for part in parts:
         assert part in text
     assert "Traceback" not in text
+
+
+def test_a_local_file_that_was_replaced_is_read_again(tmp_path: Path) -> None:
+    local = tmp_path / "data" / "benchmarks" / "amc23_qwen.jsonl"
+    local.parent.mkdir(parents=True)
+    local.write_text('{"problem": "What is 1 + 1?", "answer": 2}')
+    fetch = ["--config", "scale=real", f"data_dir={tmp_path / 'data'}", "--", "results/real/raw/amc23_local.parquet"]
+    snakemake(tmp_path, *fetch)
+    assert "Nothing to be done" in plan(tmp_path, *fetch)
+    local.write_text('{"problem": "What is 1 + 2?", "answer": 3}')
+    assert "fetch_problems" in plan(tmp_path, *fetch)

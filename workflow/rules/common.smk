@@ -9,7 +9,7 @@ from snakemake.exceptions import WorkflowError
 try:
     from torl.config import experiment_names, load_settings, resolve
     from torl.errors import ConfigError
-    from torl.problems.sources import read_sources
+    from torl.problems.sources import read_sources, source_named
 except ModuleNotFoundError as error:
     raise WorkflowError(
         f"{error} in {sys.executable}: the workflow's own environment is missing. Run `make`, then use .venv/bin/snakemake; "
@@ -31,6 +31,13 @@ try:
     EXPERIMENTS = experiment_names(CONFIG_DIR)
     RUNS = {name: resolve(SETTINGS, name, CONFIG_DIR) for name in EXPERIMENTS}
     KNOWN_SOURCES = read_sources(SOURCES)
+    for run in RUNS.values():
+        for name in [
+            *run.data.sources,
+            *run.data.overlap_with,
+            *run.evaluation.benchmarks,
+        ]:
+            source_named(KNOWN_SOURCES, name)
 except ConfigError as error:
     raise WorkflowError(str(error))
 
@@ -40,11 +47,11 @@ DATA_DIR = Path(SETTINGS.data_dir or ".")
 FROM_FILES = [
     name
     for name in [*REFERENCE.data.sources, *REFERENCE.evaluation.benchmarks]
-    if name in KNOWN_SOURCES and KNOWN_SOURCES[name].kind == "files"
+    if KNOWN_SOURCES[name].kind == "files"
 ]
-if FROM_FILES and not DATA_DIR.is_dir():
+if FROM_FILES and not (SETTINGS.data_dir and DATA_DIR.is_dir()):
     raise WorkflowError(
-        f"data_dir {DATA_DIR} is no folder, and {', '.join(FROM_FILES)} are read from files in it; name the folder that holds "
+        f"data_dir {SETTINGS.data_dir or '(not set)'} is no folder, and {', '.join(FROM_FILES)} are read from files in it; name the folder that holds "
         "them: `make real DATA=FOLDER`, or --config data_dir=FOLDER."
     )
 # The sections that a job depends on lie in a file of their own, which changes exactly when one of them does.
@@ -108,6 +115,15 @@ def generated_count(source):
     return REFERENCE.evaluation.generate if evaluated else REFERENCE.data.generate
 
 
+def local_files(source):
+    """Files that a source is read from, as far as they are there; fetch_problems says which are missing."""
+    entry = KNOWN_SOURCES[source]
+    if entry.kind != "files":
+        return []
+    paths = [DATA_DIR / file.path for file in entry.files]
+    return [str(path) for path in paths if path.exists()]
+
+
 def selection_options(wildcards):
     """Options of select_problems for the way of selecting that the path names."""
     data = next(
@@ -131,7 +147,7 @@ def score_files(wildcards):
     data = REFERENCE.data
     published = data.scores if wildcards.selection == "lim" else data.pass_rates
     return (
-        [f"{SETTINGS.data_dir}/{published}"]
+        [f"{DATA_DIR}/{published}"]
         if published
         else [f"{RESULTS}/problems/{made[wildcards.selection]}"]
     )

@@ -21,6 +21,8 @@ scattergather:
 
 
 rule fetch_problems:
+    input:
+        lambda wildcards: local_files(wildcards.source),
     output:
         problems=f"{RESULTS}/raw/{{source}}.parquet",
         manifest=f"{RESULTS}/raw/{{source}}.json",

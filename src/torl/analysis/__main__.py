@@ -21,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         rows = read_responses(options.file)
-    except TorlError as error:
+    except (TorlError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 2
     metrics = behaviour(rows)

@@ -15,6 +15,8 @@ from torl.files import read_jsonl, read_table
 from torl.rollout.trajectory import CallOutcome
 
 FENCE = re.compile(r"^[ \t]*```(python|output)[^\n]*\n(.*?)(?:^[ \t]*```|\Z)", re.MULTILINE | re.DOTALL)
+NEEDED = frozenset({"answer", "calls", "code_blocks", "correct", "response_tokens", "reward", "stop_reason"})
+"""What the behaviour metrics read of a trajectory row."""
 BOXED = "\\boxed{"
 EXCEPTION_LINE = re.compile(r"^(?:Traceback \(most recent call last\):|[\w.]*(?:Error|Exception|Exit|Interrupt)\b.*)$")
 
@@ -25,9 +27,11 @@ def read_responses(path: Path) -> list[dict[str, Any]]:
     Raises:
         DataError: the file is missing or broken, or an object is neither.
     """
-    if path.suffix == ".parquet":
-        return read_table(path)
-    return [_row_of(record, path, number) for number, record in enumerate(read_jsonl(path), start=1)]
+    records = read_table(path) if path.suffix == ".parquet" else read_jsonl(path)
+    rows = [_row_of(record, path, number) for number, record in enumerate(records, start=1)]
+    if not rows:
+        raise DataError(f"{path} holds no responses; there is nothing to measure.")
+    return rows
 
 
 def row_of_text(text: str, correct: bool | None = None) -> dict[str, Any]:
@@ -47,13 +51,16 @@ def row_of_text(text: str, correct: bool | None = None) -> dict[str, Any]:
 
 
 def _row_of(record: dict[str, Any], path: Path, number: int) -> dict[str, Any]:
-    if "calls" in record and "code_blocks" in record:
+    correct = record.get("correct")
+    if correct not in (None, True, False):
+        raise DataError(f"{path} row {number} has {correct!r} for correct; write true, false or null.")
+    if record.keys() >= NEEDED:
         return record
     if isinstance(record.get("text"), str):
-        return row_of_text(record["text"], record.get("correct"))
+        return row_of_text(record["text"], correct)
     raise DataError(
-        f"{path} row {number} has the keys {', '.join(sorted(record))}; give trajectory rows, "
-        'or objects with "text" and perhaps "correct".'
+        f"{path} row {number} has the keys {', '.join(sorted(record))}; give trajectory rows ({', '.join(sorted(NEEDED))}), "
+        'or objects with a "text" that is one and perhaps "correct".'
     )
 
 

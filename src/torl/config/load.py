@@ -17,10 +17,16 @@ from pydantic_core import ErrorDetails
 
 from torl.config.models import RunConfig, Settings
 from torl.errors import ConfigError
+from torl.rollout.prompts import PROMPTS
 
 Model = TypeVar("Model", bound=BaseModel)
 
 DEFAULT_PROTOCOL = "torl"
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+RESERVED = frozenset({"all", "report", "problems", "base", "raw", "figures"})
+"""Targets and folders beside those of the experiments."""
+FIXED = ("scale", "experiment", "seed")
+"""Keys that are set beside ``overrides``, not in them."""
 EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
 """Numbers such as 1e-6, which YAML takes for a text."""
 
@@ -31,8 +37,19 @@ def scale_names(config_dir: Path) -> list[str]:
 
 
 def experiment_names(config_dir: Path) -> list[str]:
-    """Names of the experiments in ``config_dir``, in the order of the file."""
-    return list(_read_yaml(config_dir / "experiments.yaml"))
+    """Names of the experiments in ``config_dir``, in the order of the file.
+
+    Raises:
+        ConfigError: one of them cannot be a target and a folder.
+    """
+    names = list(_read_yaml(config_dir / "experiments.yaml"))
+    for name in names:
+        if not isinstance(name, str) or not NAME.fullmatch(name) or name in RESERVED:
+            raise ConfigError(
+                f"experiments.yaml has an experiment named {name!r}; a name is letters, digits and _, beginning with a letter, and "
+                f"none of {', '.join(sorted(RESERVED))}: rename it."
+            )
+    return names
 
 
 def protocol_names(config_dir: Path) -> list[str]:
@@ -48,6 +65,9 @@ def load_settings(values: Mapping[str, Any], config_dir: Path) -> Settings:
     """
     values = dict(values) | {"overrides": _typed(values.get("overrides", {}))}
     settings = _validate(Settings, values, "config/config.yaml")
+    fixed = [key for key in FIXED if key in settings.overrides]
+    if fixed:
+        raise ConfigError(f"overrides.{fixed[0]} is not accepted; set it beside overrides, or choose another target.")
     _require_name("scale", settings.scale, scale_names(config_dir))
     for name in settings.experiments:
         _require_name("experiments", name, experiment_names(config_dir))
@@ -69,10 +89,14 @@ def resolve(settings: Settings, experiment: str, config_dir: Path) -> RunConfig:
         experiments[experiment],
         settings.overrides,
     ):
+        if not isinstance(layer or {}, Mapping):
+            raise ConfigError(f"experiment {experiment!r} is {layer!r}, no mapping; write `section: {{key: value}}`.")
         merged = _overlay(merged, layer or {})
     if isinstance(merged.get("rollout"), Mapping):
         merged = _overlay(merged, {"rollout": {"protocol": _protocol(merged["rollout"], config_dir)}})
-    return _validate(RunConfig, merged, f"experiment {experiment!r} at scale {settings.scale!r}")
+    run = _validate(RunConfig, merged, f"experiment {experiment!r} at scale {settings.scale!r}")
+    _require_name("rollout.prompt", run.rollout.prompt, sorted(PROMPTS))
+    return run
 
 
 def _protocol(rollout: Mapping[str, Any], config_dir: Path) -> Any:
@@ -95,7 +119,10 @@ def _typed(value: Any) -> Any:
         return [_typed(item) for item in value]
     if not isinstance(value, str):
         return value
-    return float(value) if EXPONENT.fullmatch(value) else yaml.safe_load(value)
+    try:
+        return float(value) if EXPONENT.fullmatch(value) else yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise ConfigError(f"overrides has the value {value!r}, which is not YAML; quote or mend it.") from error
 
 
 def _overlay(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any]:
@@ -114,8 +141,8 @@ def _read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError(
             f"{path} does not exist; correct the path, or restore the file from the repository."
         ) from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path} is not YAML: {error}; mend that line.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not YAML in UTF-8: {error}; mend that line.") from error
     if not isinstance(content, dict):
         raise ConfigError(f"{path} holds {type(content).__name__}, not a mapping; write `key: value` lines.")
     return content

@@ -18,7 +18,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 class Section(BaseModel):
     """Base of every section: frozen, no unknown keys, field docstrings as descriptions."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True, strict=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, strict=True, allow_inf_nan=False
+    )
 
 
 class ModelConfig(Section):
@@ -311,14 +313,14 @@ class RunConfig(Section):
         Raises:
             ValueError: one batch needs more problems than there are.
         """
+        if problems < self.train.prompts_per_step:
+            raise ValueError(
+                f"{problems} problems make no batch of train.prompts_per_step {self.train.prompts_per_step}; lower that, or "
+                "select more problems"
+            )
         if self.train.epochs is None:
             return self
         steps = self.train.epochs * (problems // self.train.prompts_per_step)
-        if not steps:
-            raise ValueError(
-                f"train.epochs is {self.train.epochs}, but {problems} problems make no batch of train.prompts_per_step "
-                f"{self.train.prompts_per_step}; lower that, or select more problems"
-            )
         train = self.train.model_copy(update={"steps": steps, "save_every": min(self.train.save_every, steps)})
         return self.model_copy(update={"train": train})
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from torl import cli
 from torl.errors import DataError, TorlError
 from torl.files import read_jsonl
 from torl.grading.equality import explain
@@ -53,9 +54,20 @@ def read_pairs(path: str) -> list[dict[str, Any]]:
         missing = [name for name in FIELDS if name not in pair]
         if missing:
             raise DataError(f"{path} row {number} has no {', '.join(missing)}; each row needs {', '.join(FIELDS)}.")
+        _require_types(pair, f"{path} row {number}")
     if not pairs:
         raise DataError(f"{path} holds no rows; each row needs {', '.join(FIELDS)}.")
     return pairs
+
+
+def _require_types(pair: dict[str, Any], where: str) -> None:
+    if not (isinstance(pair["gold"], str) and isinstance(pair["pred"], str)):
+        raise DataError(f"{where} has {pair['gold']!r} and {pair['pred']!r} for gold and pred; write both as texts.")
+    if pair["label"] not in (0, 1):
+        raise DataError(f"{where} has the label {pair['label']!r}; write 1 for equal, 0 for unequal.")
+    tolerance = pair.get("tolerance")
+    if tolerance is not None and not (isinstance(tolerance, (int, float)) and tolerance > 0):
+        raise DataError(f"{where} has the tolerance {tolerance!r}; write a number above 0, or leave it out.")
 
 
 def check(options: argparse.Namespace) -> str:
@@ -82,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         options = _parser().parse_args(argv)
         text = options.run(options)
-    except TorlError as error:
+    except (TorlError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     sys.stdout.write(text + "\n")
@@ -108,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
     for command in (checking, explaining):
         command.add_argument("--without", nargs="*", default=[], metavar="RULE", help="rules to switch off")
     for command in (checking, rating):
-        command.add_argument("--workers", type=int, default=1, help="grading processes (%(default)s)")
+        command.add_argument("--workers", type=cli.positive, default=1, help="grading processes (%(default)s)")
     return parser
 
 

@@ -8,6 +8,7 @@ import tempfile
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
+from torl import cli
 from torl.errors import TorlError
 from torl.killable import end_with_owner
 from torl.problems.answers import KillableGrader
@@ -28,11 +29,11 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("--benchmarks", nargs="*", default=[], metavar="FILE", help="benchmarks, read in the same way")
     command.add_argument("--out", required=True, type=Path, help="folder for pool, dropped rows, overlap and funnel")
     command.add_argument("--keep-overlap", action="store_true", help="keep problems that overlap with a benchmark")
-    command.add_argument("--workers", type=int, default=1, help="processes that check rows (default 1)")
+    command.add_argument("--workers", type=cli.positive, default=1, help="processes that check rows (default 1)")
     options = parser.parse_args(arguments)
     try:
         sys.stdout.write(_filter(options) + "\n")
-    except TorlError as error:
+    except (TorlError, OSError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
     return 0

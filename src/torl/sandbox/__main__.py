@@ -9,6 +9,7 @@ from collections.abc import Coroutine, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from torl import cli
 from torl.errors import SandboxError
 from torl.sandbox.client import SandboxClient
 from torl.sandbox.conformance import health_of, run_checks, table
@@ -31,8 +32,10 @@ def parser() -> argparse.ArgumentParser:
     commands = main_parser.add_subparsers(dest="command", required=True)
     serving = commands.add_parser("serve", help="run the server until Ctrl-C; prints its address when it is ready")
     serving.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    serving.add_argument("--port", type=int, default=8080, help="0 takes a free one (default: %(default)s)")
-    serving.add_argument("--workers", type=int, help="snippets at once (default: the number of cores, at least 2)")
+    serving.add_argument("--port", type=cli.port, default=8080, help="0 takes a free one (default: %(default)s)")
+    serving.add_argument(
+        "--workers", type=cli.positive, help="snippets at once (default: the number of cores, at least 2)"
+    )
     serving.add_argument("--socket", type=Path, help="listen on this Unix socket instead")
     serving.add_argument("--token-file", type=Path, help="file with a token that clients must show")
     serving.add_argument("--announce", type=Path, metavar="FOLDER", help="write the address into this shared folder")
@@ -41,7 +44,9 @@ def parser() -> argparse.ArgumentParser:
     checking.add_argument("url")
     running = commands.add_parser("run", help="run one snippet and print the observation")
     running.add_argument("file", type=Path)
-    running.add_argument("--timeout", type=float, default=RUN_TIMEOUT_S, help="seconds (default: %(default)s)")
+    running.add_argument(
+        "--timeout", type=cli.positive_seconds, default=RUN_TIMEOUT_S, help="seconds (default: %(default)s)"
+    )
     running.add_argument("--url", help="a running sandbox; one is started otherwise")
     for command in (serving, running):
         command.add_argument("--tier", type=int, choices=(1, 2, 3), help="this isolation and no other (see the docs)")
@@ -62,6 +67,10 @@ async def _serve(arguments: argparse.Namespace) -> None:
     from torl.sandbox.server import Listening, serve
 
     token = arguments.token_file.read_text(encoding="utf-8").strip() if arguments.token_file else None
+    if token == "":
+        raise SandboxError(
+            f"{arguments.token_file} holds no token, and without one anybody may run code; write one into it."
+        )
     where = Listening(
         host=arguments.host,
         port=arguments.port,
@@ -132,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = {"serve": serve_command, "check": check_command, "run": run_command}
     try:
         return commands[arguments.command](arguments)
-    except SandboxError as error:
+    except (SandboxError, OSError, UnicodeDecodeError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
 

@@ -11,17 +11,20 @@ from torl.errors import SandboxError
 
 @dataclass
 class FailureAlarm:
-    """Counts failed calls over the last ``window`` and raises when their share is above ``threshold``."""
+    """Counts failed calls; raises when their share of the last ``window`` is above ``threshold``, or ``in_a_row`` fail."""
 
     window: int = field(default=1000, kw_only=True)
     """Calls looked back on."""
     threshold: float = field(default=0.01, kw_only=True)
     """Largest share of failed calls that is still accepted."""
     minimum: int = field(default=100, kw_only=True)
-    """Calls before the alarm may sound, so that one early failure does not stop a run."""
+    """Calls before the share may sound the alarm, so that one early failure does not stop a run."""
+    in_a_row: int = field(default=8, kw_only=True)
+    """Failures without a success between them that sound it at any time: a sandbox that is gone."""
 
     def __post_init__(self) -> None:
         self._recent: deque[bool] = deque(maxlen=self.window)
+        self._running = 0
 
     @property
     def rate(self) -> float:
@@ -32,10 +35,13 @@ class FailureAlarm:
         """Take note of one call.
 
         Raises:
-            SandboxError: at least ``minimum`` calls were seen and more than ``threshold`` of the window failed.
+            SandboxError: at least ``minimum`` calls were seen and more than ``threshold`` of the window failed, or ``in_a_row``
+                calls failed one after another.
         """
         self._recent.append(failed)
-        if failed and len(self._recent) >= self.minimum and self.rate > self.threshold:
+        self._running = self._running + 1 if failed else 0
+        many = len(self._recent) >= self.minimum and self.rate > self.threshold
+        if failed and (many or self._running >= self.in_a_row):
             raise SandboxError(
                 f"{sum(self._recent)} of the last {len(self._recent)} sandbox calls failed ({self.rate:.1%}; accepted: "
                 f"{self.threshold:.1%}). Run `python -m torl.sandbox check URL` against the sandbox, look at its log "

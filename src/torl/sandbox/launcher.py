@@ -38,13 +38,18 @@ def running_sandbox(
     of its own, never forked from the caller, and ends with the block or with the caller's process, killed or not.
 
     Raises:
-        SandboxError: it did not come up; the message has the reason that the server gave.
+        SandboxError: it did not come up, or did not live to the end of the block; the message has the reason.
     """
     with ExitStack() as resources:
         log = resources.enter_context(_log_file(log_path))
         process = _start([*_options(workers, allow_unsafe), *options], log)
         resources.callback(_stop, process)
         yield _ready_address(process, log)
+        if process.poll() is not None:
+            raise SandboxError(
+                f"the sandbox of this job ended before the job (exit code {process.returncode}), so that calls failed that had "
+                "nothing wrong; look at the machine's memory and the sandbox's log, then start the job again: it resumes."
+            )
 
 
 @contextmanager

@@ -5,6 +5,7 @@ when its queue is full, can ask for a token, and ``/v1/health`` runs a snippet b
 """
 
 import asyncio
+import errno
 import hmac
 import os
 import socket
@@ -152,7 +153,7 @@ async def _listen(runner: web.AppRunner, where: Listening) -> str:
     """Start listening; returns the address."""
     try:
         if where.socket is not None:
-            where.socket.unlink(missing_ok=True)
+            _remove_dead(where.socket)
             await web.UnixSite(runner, where.socket).start()
             where.socket.chmod(0o600)
             return f"{UNIX}{where.socket.absolute()}"
@@ -166,6 +167,25 @@ async def _listen(runner: web.AppRunner, where: Listening) -> str:
     port = runner.addresses[0][1]
     anywhere = where.host in ("0.0.0.0", "::")
     return f"http://{socket.getfqdn() if anywhere else where.host}:{port}"
+
+
+def _remove_dead(path: Path) -> None:
+    """Remove a socket that a server left behind when it was killed.
+
+    Raises:
+        OSError: there is something else, or a server is listening there.
+    """
+    if not path.exists():
+        return
+    if not path.is_socket():
+        raise FileExistsError(errno.EEXIST, "it is there and is no socket")
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            path.unlink()
+            return
+    raise OSError(errno.EADDRINUSE, "a server is listening there")
 
 
 async def _stdin_closed() -> None:

@@ -213,7 +213,7 @@ def _summary(config: RunConfig, run_dir: RunDir) -> dict[str, Any]:
         "seed": config.seed,
         "steps": steps,
         "seconds": round(sum(attempt["seconds"] for attempt in attempts), 1),
-        "attempts": len(attempts),
+        "attempts": len(list(run_dir.attempts.glob("[0-9]*"))),  # one that was killed has no attempt.json
         "checkpoints": [step for step in config.evaluated_steps if step > 0],
         "run_dir": str(run_dir.root),
         "final_weights_sha256": final,

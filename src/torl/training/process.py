@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 
+from torl.killable import end_with_owner
+
 POLL_S = 0.5
 PATIENCE_S = 10.0  # between SIGTERM and SIGKILL
 
@@ -27,12 +29,17 @@ def run_stoppable(
 
     The first SIGINT or SIGTERM, or the end of ``seconds``, creates the file ``stop_request``, which the process is to look for; a
     second signal ends it. It gets a session of its own, so that Ctrl-C reaches the caller alone and everything it started can be
-    ended together.
+    ended together; it ends with the caller, however that ends.
     """
     deadline = time.monotonic() + seconds if seconds is not None else float("inf")
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command, stdout=out, stderr=subprocess.STDOUT, env=dict(environment), start_new_session=True
+            command,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=dict(environment),
+            start_new_session=True,
+            preexec_fn=end_with_owner,
         )
         with _signals_become_requests(stop_request, process):
             try:
