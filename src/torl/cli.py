@@ -15,6 +15,8 @@ def run(main: Callable[[], None]) -> None:
         main()
     except TorlError as error:
         sys.exit(f"{type(error).__name__}: {error}")
+    except (ConnectionError, TimeoutError):
+        raise  # no file is at fault
     except OSError as error:
         sys.exit(f"{type(error).__name__}: {error}; check the path, its permissions and the space on its disk.")
     except KeyboardInterrupt:

@@ -85,7 +85,7 @@ def read_jsonl(path: Path | str) -> Iterator[dict[str, Any]]:
         raise DataError(f"{path} does not exist; run the rule that makes it.")
     if not path.is_file():
         raise DataError(f"{path} is no file; give the path of a JSONL file.")
-    with path.open(encoding="utf-8", errors="surrogateescape") as lines:
+    with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.strip():
                 continue

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.factory import Run, make_call, make_material, make_row
+from tests.analysis.html import Page
+from torl.analysis.page import render_page
 from torl.analysis.report import build_report
 from torl.analysis.results import read_evaluations
 from torl.files import write_table
@@ -123,6 +125,16 @@ def test_settings_are_those_of_the_experiment_with_the_tool(tmp_path: Path, runs
     assert settings["rollout.max_tool_calls"] == "1"
     assert settings["train.steps"] == "not set"
     assert report["config_differences"] == [{"key": "rollout.max_tool_calls", "values": ["1", "0"]}]
+
+
+def test_an_experiment_with_quirks_is_said_to_go_the_release_s_way(tmp_path: Path, runs: list[Run]) -> None:
+    material = make_material(tmp_path, *runs)
+    assert build_report(material)["quirks"] == []
+    material.configs[0]["rollout"]["quirks"] = ["lost_round"]
+    material.configs[0]["grading"] = {"quirks": ["undelimited"]}
+    report = build_report(material)
+    assert report["quirks"] == [{"experiment": "torl", "names": ["lost_round", "undelimited"]}]
+    assert "torl goes the release's way where these are named" in Page(render_page(report, {})).text
 
 
 def test_scale_and_its_kind_come_from_the_configurations(tmp_path: Path, runs: list[Run]) -> None:

@@ -131,6 +131,8 @@ def test_every_field_has_a_sentence() -> None:
         ("torl: text", "no mapping"),
         ("torl: [1]", "no mapping"),
         ("torl: {\n", "not YAML"),
+        ("torl: {}\nC2: {}\ntorl: {}", "'torl' stands twice"),
+        ("torl: {train: {steps: 1, steps: 2}}", "'steps' stands twice"),
     ],
 )
 def test_an_experiment_is_a_mapping_under_a_name_that_can_be_a_target_and_a_folder(

@@ -107,6 +107,9 @@ READABLE = [
     r"0.\overline{5833}",
     r"10^{\frac{\lg a}{a}}",
     r"±($\frac {5}{13}$, $\frac {12}{13}$)",
+    r"\text{even}",
+    r"\text{Friday}",
+    r"\text{A, D}",
 ]
 NOT_READABLE = [
     "",

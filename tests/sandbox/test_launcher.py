@@ -18,7 +18,7 @@ from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import Execution, SandboxClient
 from torl.sandbox.conformance import health_of
 from torl.sandbox.isolation import Isolation
-from torl.sandbox.launcher import running_sandbox, sandbox_urls
+from torl.sandbox.launcher import running_sandbox, sandboxes
 
 ENDED = "ended before the job.*it resumes"
 
@@ -144,9 +144,9 @@ def test_when_one_of_two_servers_is_killed_every_call_still_passes_and_when_both
 
         async def run() -> list[Execution]:
             alarm = FailureAlarm(minimum=10)
-            with sandbox_urls(f"folder:{tmp_path}") as urls:
-                assert len(urls) == 2
-                async with SandboxClient(urls, alarm=alarm, max_attempts=3) as client:
+            with sandboxes(f"folder:{tmp_path}") as used:
+                assert len(used.urls) == 2
+                async with SandboxClient(used.urls, alarm=alarm, max_attempts=3) as client:
                     calls = [
                         asyncio.create_task(client.run(f"import time\ntime.sleep(.1)\nprint({n})")) for n in range(20)
                     ]
@@ -188,12 +188,23 @@ def test_without_isolation_it_runs_only_when_asked_for_and_warns(caplog: pytest.
 
 
 def test_a_configured_address_is_used_as_it_is() -> None:
-    with sandbox_urls("http://127.0.0.1:1") as urls:
-        assert urls == ["http://127.0.0.1:1"]
-    with sandbox_urls(["http://a", "http://b"]) as urls:
-        assert urls == ["http://a", "http://b"]
+    with sandboxes("http://127.0.0.1:1") as used:
+        assert used.urls == ["http://127.0.0.1:1"]
+    with sandboxes(["http://a", "http://b"]) as used:
+        assert used.urls == ["http://a", "http://b"]
 
 
 def test_without_an_address_one_is_started(isolation: Isolation) -> None:
-    with sandbox_urls(None, workers=2) as urls:
-        assert execute(urls[0], "print(1)").stdout == "1\n"
+    with sandboxes(None, workers=2) as used:
+        assert execute(used.urls[0], "print(1)").stdout == "1\n"
+        used.require_alive()
+
+
+def test_one_that_the_job_started_and_that_ended_is_noticed_at_once(isolation: Isolation) -> None:
+    before = children(os.getpid())
+    with pytest.raises(SandboxError, match=ENDED), sandboxes(None, workers=2) as used:  # noqa: PT012
+        (server,) = children(os.getpid()) - before
+        os.kill(server, signal.SIGKILL)
+        used.process.wait()
+        used.require_alive()
+        raise AssertionError("not noticed")

@@ -25,3 +25,22 @@ def test_check_prints_isolation_and_one_line_a_check(address: str, capsys: pytes
 def test_check_without_a_sandbox_is_an_error_that_names_the_address(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "http://127.0.0.1:9"]) == 1
     assert "error: no sandbox answers at http://127.0.0.1:9" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [None, b"print('\xff')"])
+def test_a_snippet_that_cannot_be_read_is_an_error_that_names_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes | None
+) -> None:
+    file = tmp_path / "snippet.py"
+    if content is not None:
+        file.write_bytes(content)
+    assert main(["run", str(file)]) == 1
+    assert "snippet.py cannot be read as text" in capsys.readouterr().err
+
+
+def test_a_sandbox_that_is_not_there_is_an_error_with_a_cure(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "snippet.py").write_text("print(1)")
+    assert main(["run", str(tmp_path / "snippet.py"), "--url", "http://127.0.0.1:9"]) == 1
+    assert "could not run it" in capsys.readouterr().err

@@ -10,7 +10,7 @@ from pathlib import Path
 from tests.sandbox.conftest import run_at
 from torl.sandbox.addresses import announced_in
 from torl.sandbox.isolation import Isolation
-from torl.sandbox.launcher import sandbox_urls
+from torl.sandbox.launcher import sandboxes
 
 SCRIPT = Path(__file__).resolve().parents[2] / "slurm" / "sandboxes.sh"
 FAKE_SRUN = '#!/bin/sh\nshift 2  # --ntasks-per-node 1\n"$@" & "$@" & trap "kill $(jobs -p)" TERM; wait; wait\n'
@@ -27,10 +27,10 @@ def test_each_node_s_server_is_in_the_folder_with_its_token_and_gone_with_the_jo
     try:
         while len(announced_in(folder, patience_s=60)) < 2:
             time.sleep(0.05)
-        with sandbox_urls(f"folder:{folder}") as urls:
-            assert len(urls) == 2
-            assert all("@" in url for url in urls)
-            assert [run_at(url, "print(6 * 7)").stdout for url in urls] == ["42\n", "42\n"]
+        with sandboxes(f"folder:{folder}") as used:
+            assert len(used.urls) == 2
+            assert all("@" in url for url in used.urls)
+            assert [run_at(url, "print(6 * 7)").stdout for url in used.urls] == ["42\n", "42\n"]
     finally:
         os.killpg(job.pid, signal.SIGTERM)
         job.wait(30)

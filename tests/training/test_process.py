@@ -82,6 +82,24 @@ def test_the_end_of_its_time_asks_like_a_signal(tmp_path: Path) -> None:
     assert code == 85
 
 
+def test_what_the_callback_raises_ends_it(tmp_path: Path) -> None:
+    child = tmp_path / "child"
+
+    def look() -> None:
+        if child.exists() and child.read_text():
+            raise TrainerError("the sandbox has ended")
+
+    with pytest.raises(TrainerError, match="the sandbox has ended"):
+        run_stoppable(
+            [sys.executable, "-c", WAITS_FOR_REQUEST, str(tmp_path / "stop"), str(child)],
+            environment=os.environ,
+            log=tmp_path / "log",
+            stop_request=tmp_path / "stop",
+            progress=look,
+        )
+    assert not alive(int(child.read_text()))
+
+
 def test_it_ends_with_its_owner_however_that_ends(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, sys\nfrom torl.training.process import run_stoppable\n"

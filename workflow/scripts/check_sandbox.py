@@ -11,7 +11,7 @@ from torl import cli
 from torl.errors import SandboxError
 from torl.files import write_json
 from torl.sandbox.conformance import health_of, run_checks, snippets_per_second, table
-from torl.sandbox.launcher import sandbox_urls
+from torl.sandbox.launcher import sandboxes
 
 CURE = "Mend it, or leave sandbox.url empty so that an isolated one is started."
 
@@ -22,8 +22,8 @@ def main() -> None:
     parser.add_argument("--allow-unsafe", action="store_true", help="accept a sandbox that does not isolate")
     parser.add_argument("--out", type=Path, required=True, help="sandbox.json")
     options = parser.parse_args()
-    with sandbox_urls(options.url, allow_unsafe=options.allow_unsafe) as urls:
-        reports = [asyncio.run(examine(url, allow_unsafe=options.allow_unsafe)) for url in urls]
+    with sandboxes(options.url, allow_unsafe=options.allow_unsafe) as checked:
+        reports = [asyncio.run(examine(url, allow_unsafe=options.allow_unsafe)) for url in checked.urls]
     write_json(options.out, together(reports))
 
 

@@ -21,6 +21,9 @@ from torl.evaluation.statistics import LEVEL, Scores
 
 Document = dict[str, Any]
 
+QUIRKY = ("rollout", "reward", "grading")
+"""Sections of a configuration that may switch on quirks."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
@@ -83,6 +86,7 @@ def build_report(material: Material) -> Document:
             for config in configs
         ],
         "deviations": [deviation.model_dump() for deviation in material.ledger.deviations],
+        "quirks": [found for config in configs if (found := _quirks(config))["names"]],
         "provenance": material.provenance,
         "inputs": material.inputs,
         "rerun": material.rerun,
@@ -196,6 +200,12 @@ def _config_differences(configs: list[Document]) -> list[Document]:
         for key in keys
         if len({_text(one.get(key)) for one in flat}) > 1
     ]
+
+
+def _quirks(config: Document) -> Document:
+    """The release's quirks that an experiment switches on; for those the decisions do not hold."""
+    names = chain.from_iterable(_at(config, f"{section}.quirks") or [] for section in QUIRKY)
+    return {"experiment": config.get("experiment"), "names": list(names)}
 
 
 def _flatten(value: Document, prefix: str = "") -> list[tuple[str, Any]]:

@@ -31,6 +31,22 @@ EXPONENT = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
 """Numbers such as 1e-6, which YAML takes for a text."""
 
 
+class UniqueKeys(yaml.SafeLoader):
+    """YAML in which a key may stand once in a mapping; otherwise the last would win without a word."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Build a mapping.
+
+        Raises:
+            YAMLError: a key stands twice.
+        """
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        twice = [key for number, key in enumerate(keys) if key in keys[:number]]
+        if twice:
+            raise yaml.YAMLError(f"the key {twice[0]!r} stands twice{node.start_mark}")
+        return super().construct_mapping(node, deep)
+
+
 def scale_names(config_dir: Path) -> list[str]:
     """Names of the scales in ``config_dir``."""
     return sorted(path.stem for path in (config_dir / "scales").glob("*.yaml"))
@@ -136,7 +152,7 @@ def _overlay(base: Mapping[str, Any], layer: Mapping[str, Any]) -> dict[str, Any
 
 def _read_yaml(path: Path) -> dict[str, Any]:
     try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        content = yaml.load(path.read_text(encoding="utf-8"), UniqueKeys)
     except FileNotFoundError as error:
         raise ConfigError(
             f"{path} does not exist; correct the path, or restore the file from the repository."

@@ -20,7 +20,7 @@ from torl.rollout.prompts import render
 from torl.rollout.setup import make_grader
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import SandboxClient
-from torl.sandbox.launcher import sandbox_urls
+from torl.sandbox.launcher import sandboxes
 from torl.serving.request import ModelServer
 
 ROWS_PER_BATCH = 128  # of the transformers server; a decoding step costs little more for more rows
@@ -38,10 +38,10 @@ def evaluate(config: RunConfig, export: Path, benchmark: str, problems_file: Pat
         raise DataError(f"{problems_file} holds no questions; fetch the benchmark {benchmark!r} again.")
     manifest = read_json(export)
     kept = KeptRows(kept_file, _fingerprint(config, manifest, problems_file))
-    with sandbox_urls(
+    with sandboxes(
         config.sandbox.url, workers=config.sandbox.workers, allow_unsafe=config.sandbox.allow_unsafe
-    ) as urls:
-        return asyncio.run(_run(config, export.parent, manifest["step"], benchmark, problems, kept, urls))
+    ) as used:
+        return asyncio.run(_run(config, export.parent, manifest["step"], benchmark, problems, kept, used.urls))
 
 
 async def _run(

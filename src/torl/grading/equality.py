@@ -59,12 +59,14 @@ def quick(gold: str, answer: str, *, policy: Policy = SOUND, tolerance: float | 
 
 
 def readable(answer: str) -> bool:
-    """Whether ``answer`` has a value, so that it can be compared with answers that are spelled otherwise.
+    """Whether ``answer`` can be compared with answers that are spelled otherwise: it has a value, or is nothing but words.
 
-    An answer without one is compared as text. May take for ever, as ``equal``: ask a ``Grader`` about unknown answers.
+    Any other is compared as text. May take for ever, as ``equal``: ask a ``Grader`` about unknown answers.
     """
     if len(answer) > LONGEST or CIRCLED.search(answer) or DOTS.search(answer):
         return False
+    if words_of(answer):
+        return True
     try:
         found = readings(answer, Policy(without=frozenset({Rule.SENTENCE})))
     except UnreadError:

@@ -9,7 +9,7 @@ a snippet that failed (data, shown to the model) from a sandbox that failed (nev
 
 from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.client import Execution, FailureAlarm, SandboxClient
-from torl.sandbox.launcher import running_sandbox, sandbox_urls
+from torl.sandbox.launcher import running_sandbox, sandboxes
 from torl.sandbox.observation import observation_text
 
 __all__ = [
@@ -19,5 +19,5 @@ __all__ = [
     "SandboxClient",
     "observation_text",
     "running_sandbox",
-    "sandbox_urls",
+    "sandboxes",
 ]

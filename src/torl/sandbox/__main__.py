@@ -10,10 +10,11 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from torl import cli
-from torl.errors import SandboxError
+from torl.errors import DataError, SandboxError
+from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.client import SandboxClient
 from torl.sandbox.conformance import health_of, run_checks, table
-from torl.sandbox.launcher import running_sandbox, sandbox_urls
+from torl.sandbox.launcher import running_sandbox, sandboxes
 from torl.sandbox.limits import RUN_TIMEOUT_S
 from torl.sandbox.observation import observation_text
 
@@ -54,6 +55,15 @@ def parser() -> argparse.ArgumentParser:
     return main_parser
 
 
+def _text_of(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(
+            f"{file} cannot be read as text ({error}); correct the path, or save the file as UTF-8."
+        ) from error
+
+
 def serve_command(arguments: argparse.Namespace) -> int:
     """``serve``."""
     asyncio.run(_until_terminated(_serve(arguments)))
@@ -66,7 +76,7 @@ async def _serve(arguments: argparse.Namespace) -> None:
     from torl.sandbox.probe import started_pool
     from torl.sandbox.server import Listening, serve
 
-    token = arguments.token_file.read_text(encoding="utf-8").strip() if arguments.token_file else None
+    token = _text_of(arguments.token_file).strip() if arguments.token_file else None
     if token == "":
         raise SandboxError(
             f"{arguments.token_file} holds no token, and without one anybody may run code; write one into it."
@@ -106,8 +116,8 @@ async def _until_terminated(serving: Coroutine[None, None, None]) -> None:
 def check_command(arguments: argparse.Namespace) -> int:
     """``check``."""
     good = True
-    with sandbox_urls(arguments.url) as urls:
-        for url in urls:
+    with sandboxes(arguments.url) as checked:
+        for url in checked.urls:
             health = asyncio.run(health_of(url))
             sys.stdout.write(f"isolation: {health.get('isolation', 'unknown (not a torl sandbox)')}\n")
             results = asyncio.run(run_checks(url))
@@ -118,14 +128,20 @@ def check_command(arguments: argparse.Namespace) -> int:
 
 def run_command(arguments: argparse.Namespace) -> int:
     """``run``."""
+    code = _text_of(arguments.file)
 
     async def execute(urls: list[str]) -> str:
         async with SandboxClient(urls, timeout_s=arguments.timeout) as client:
-            return observation_text(await client.run(arguments.file.read_text(encoding="utf-8")))
+            execution = await client.run(code)
+        if execution.outcome is CallOutcome.SANDBOX_FAILED:
+            raise SandboxError(
+                f"the sandbox could not run it: {execution.stderr}; see `python -m torl.sandbox check URL`."
+            )
+        return observation_text(execution)
 
     with ExitStack() as resources:
         if arguments.url:
-            urls = resources.enter_context(sandbox_urls(arguments.url))
+            urls = resources.enter_context(sandboxes(arguments.url)).urls
         else:
             options = ["--tier", str(arguments.tier)] if arguments.tier else []
             sandbox = running_sandbox(allow_unsafe=arguments.allow_unsafe, options=options)
@@ -141,7 +157,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     commands = {"serve": serve_command, "check": check_command, "run": run_command}
     try:
         return commands[arguments.command](arguments)
-    except (SandboxError, OSError, UnicodeDecodeError) as error:
+    except (SandboxError, DataError) as error:
         sys.stderr.write(f"error: {error}\n")
         return 1
 

@@ -8,6 +8,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
@@ -40,36 +41,62 @@ def running_sandbox(
     Raises:
         SandboxError: it did not come up, or did not live to the end of the block; the message has the reason.
     """
-    with ExitStack() as resources:
-        log = resources.enter_context(_log_file(log_path))
-        process = _start([*_options(workers, allow_unsafe), *options], log)
-        resources.callback(_stop, process)
-        yield _ready_address(process, log)
-        if process.poll() is not None:
+    with _started([*_options(workers, allow_unsafe), *options], log_path) as sandbox:
+        yield sandbox.urls[0]
+        sandbox.require_alive()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sandboxes:
+    """The sandboxes of a job."""
+
+    urls: list[str]
+    """Their addresses."""
+    process: subprocess.Popen[str] | None = None
+    """The one that the job started itself."""
+
+    def require_alive(self) -> None:
+        """Look whether the sandbox that the job started still runs.
+
+        Raises:
+            SandboxError: it has ended.
+        """
+        if self.process is not None and self.process.poll() is not None:
             raise SandboxError(
-                f"the sandbox of this job ended before the job (exit code {process.returncode}), so that calls failed that had "
-                "nothing wrong; look at the machine's memory and the sandbox's log, then start the job again: it resumes."
+                f"the sandbox of this job ended before the job (exit code {self.process.returncode}), so that calls fail that "
+                "have nothing wrong; look at the machine's memory and the sandbox's log, then start the job again: it resumes."
             )
 
 
 @contextmanager
-def sandbox_urls(
+def _started(options: Sequence[str], log_path: Path | str | None) -> Iterator[Sandboxes]:
+    with ExitStack() as resources:
+        log = resources.enter_context(_log_file(log_path))
+        process = _start(options, log)
+        resources.callback(_stop, process)
+        yield Sandboxes(urls=[_ready_address(process, log)], process=process)
+
+
+@contextmanager
+def sandboxes(
     url: str | Sequence[str] | None,
     *,
     workers: int | None = None,
     allow_unsafe: bool = False,
     log_path: Path | str | None = None,
-) -> Iterator[list[str]]:
-    """Yield the configured addresses, or that of a sandbox started for the length of the block when there are none.
+) -> Iterator[Sandboxes]:
+    """Yield the configured sandboxes, or one started for the length of the block when there are none.
 
     Raises:
-        SandboxError: no sandbox came up, or none is announced in a configured folder.
+        SandboxError: no sandbox came up, none is announced in a configured folder, or the one started did not live to the
+            end of the block.
     """
     if url:
-        yield resolve(url, patience_s=START_TIMEOUT_S)
+        yield Sandboxes(urls=resolve(url, patience_s=START_TIMEOUT_S))
         return
-    with running_sandbox(workers=workers, allow_unsafe=allow_unsafe, log_path=log_path) as address:
-        yield [address]
+    with _started(_options(workers, allow_unsafe), log_path) as started:
+        yield started
+        started.require_alive()
 
 
 def _options(workers: int | None, allow_unsafe: bool) -> list[str]:

@@ -21,7 +21,7 @@ import yaml
 from torl.config.models import RunConfig
 from torl.errors import TrainerError
 from torl.files import sha256_of, write_json
-from torl.sandbox.launcher import sandbox_urls
+from torl.sandbox.launcher import sandboxes
 from torl.training.overrides import verl_overrides
 from torl.training.process import run_stoppable
 from torl.training.progress import Progress
@@ -95,7 +95,7 @@ def sized(config: RunConfig, problems: int) -> RunConfig:
     """``config`` with its number of steps, for a run over ``problems`` problems.
 
     Raises:
-        TrainerError: ``train.epochs`` is set and the problems do not fill one batch.
+        TrainerError: the problems do not fill one batch.
     """
     try:
         return config.for_problems(problems)
@@ -133,23 +133,29 @@ def time_for_training(minutes: float, margin_seconds: float) -> float:
 def _attempt(config: RunConfig, model_path: str, train_file: Path, run_dir: RunDir, seconds: float | None) -> None:
     attempt = run_dir.new_attempt()
     started = time.time()
-    with sandbox_urls(
+    with sandboxes(
         config.sandbox.url,
         workers=config.sandbox.workers,
         allow_unsafe=config.sandbox.allow_unsafe,
         log_path=attempt / "sandbox.log",
-    ) as urls:
-        agent_loops = _write_agent_loops(attempt, run_dir, urls)
+    ) as used:
+        agent_loops = _write_agent_loops(attempt, run_dir, used.urls)
         overrides = verl_overrides(
             config, model_path=model_path, train_file=train_file, run_dir=run_dir, agent_loops=agent_loops
         )
         write_json(attempt / "overrides.json", overrides)
+        shown = Progress(attempt / "metrics.jsonl", config.train.steps)
+
+        def look() -> None:
+            shown.show()
+            used.require_alive()
+
         code = run_stoppable(
             [sys.executable, "-m", "torl.training.verl_main", str(attempt / "overrides.json")],
             environment=training_environment(config, attempt, os.environ),
             log=attempt / "train.log",
             stop_request=run_dir.stop_request,
-            progress=Progress(attempt / "metrics.jsonl", config.train.steps).show,
+            progress=look,
             seconds=seconds,
         )
     write_json(attempt / "attempt.json", {"seconds": round(time.time() - started, 1), "exit_code": code})

@@ -29,7 +29,7 @@ def run_stoppable(
 
     The first SIGINT or SIGTERM, or the end of ``seconds``, creates the file ``stop_request``, which the process is to look for; a
     second signal ends it. It gets a session of its own, so that Ctrl-C reaches the caller alone and everything it started can be
-    ended together; it ends with the caller, however that ends.
+    ended together; it ends with the caller, however that ends. What ``progress`` raises ends it too.
     """
     deadline = time.monotonic() + seconds if seconds is not None else float("inf")
     with log.open("wb") as out:
