@@ -1,6 +1,7 @@
 """Real sandboxes for all tests of this folder: one of each tier, and a pool without the HTTP around it."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -86,3 +87,9 @@ def pool(isolation: Isolation) -> Iterator[PoolRunner]:
 def run(pool: PoolRunner) -> Callable[..., RunResult]:
     """Run one snippet in the pool: ``run(code, limits=..., stdin=...)``."""
     return pool.run
+
+
+@pytest.fixture
+def marker() -> str:
+    """A word in the command line of a test's processes, to find survivors by."""
+    return f"torl-survivor-{time.monotonic_ns()}"

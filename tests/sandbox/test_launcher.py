@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.sandbox.processes import children, processes_below
 from torl.errors import SandboxError
 from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.alarm import FailureAlarm
@@ -21,18 +22,6 @@ from torl.sandbox.isolation import Isolation
 from torl.sandbox.launcher import running_sandbox, sandboxes
 
 ENDED = "ended before the job.*it resumes"
-
-
-def descendants(pid: int) -> set[int]:
-    found: set[int] = set()
-    for children in Path(f"/proc/{pid}/task").glob("*/children"):
-        for child in map(int, children.read_text().split()):
-            found |= {child} | descendants(child)
-    return found
-
-
-def children(pid: int) -> set[int]:
-    return {int(child) for path in Path(f"/proc/{pid}/task").glob("*/children") for child in path.read_text().split()}
 
 
 def wait_until_running(address: str) -> None:
@@ -66,7 +55,7 @@ def execute(address: str, code: str, **options: float) -> Execution:
 
 
 def test_a_started_sandbox_works_and_leaves_nothing_behind(isolation: Isolation, tmp_path: Path) -> None:
-    before = descendants(os.getpid())
+    before = set(processes_below(os.getpid()))
     log = tmp_path / "a folder with spaces" / "sandbox.log"
     log.parent.mkdir()
     with running_sandbox(workers=2, log_path=log) as address:
@@ -75,7 +64,7 @@ def test_a_started_sandbox_works_and_leaves_nothing_behind(isolation: Isolation,
             target=execute, args=(address, "import time\ntime.sleep(60)"), kwargs={"max_attempts": 1}
         )
         thread.start()
-        started = descendants(os.getpid()) - before
+        started = set(processes_below(os.getpid())) - before
         assert len(started) > 3  # server, bubblewrap twice, the maker of cells, cells
     assert wait_until_gone(started) == set()
     thread.join(20)
@@ -83,12 +72,12 @@ def test_a_started_sandbox_works_and_leaves_nothing_behind(isolation: Isolation,
 
 
 def test_it_ends_when_the_block_fails(isolation: Isolation) -> None:
-    before = descendants(os.getpid())
+    before = set(processes_below(os.getpid()))
     started: set[int] = set()
 
     def fail_inside() -> None:
         with running_sandbox(workers=2):
-            started.update(descendants(os.getpid()) - before)
+            started.update(set(processes_below(os.getpid())) - before)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -107,7 +96,7 @@ def test_it_ends_when_its_parent_is_killed(isolation: Isolation) -> None:
     thread = threading.Thread(target=execute, args=(address, "while True: pass"), kwargs={"max_attempts": 1})
     thread.start()
     wait_until_running(address)
-    started = descendants(parent.pid)
+    started = set(processes_below(parent.pid))
     parent.send_signal(signal.SIGKILL)
     parent.wait()
     assert wait_until_gone(started) == set()
@@ -126,7 +115,7 @@ def test_snippets_end_when_the_server_is_killed_and_the_call_is_a_sandbox_failur
         thread = threading.Thread(target=lambda: results.append(execute(address, "while True: pass", max_attempts=2)))
         thread.start()
         wait_until_running(address)
-        started = descendants(server)
+        started = set(processes_below(server))
         os.kill(server, signal.SIGKILL)
         thread.join(30)
         assert wait_until_gone(started) == set()

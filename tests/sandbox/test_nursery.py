@@ -1,0 +1,130 @@
+"""What dies is made again, and what has ended leaves nothing behind."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from tests.sandbox.conftest import PoolRunner
+from tests.sandbox.processes import assert_works, processes_below
+from torl.sandbox.isolation import Isolation
+from torl.sandbox.limits import Limits
+from torl.sandbox.snippet import RunResult, RunStatus, Snippet
+
+Run = Callable[..., RunResult]
+
+
+def test_no_dead_process_is_left_either(pool: PoolRunner, run: Run) -> None:
+    assert_works(run)
+    before = len(processes_below(os.getpid()))
+    for code in ("print(1)", "import os\nos.fork()", "while True: pass"):
+        run(code, limits=Limits(run_timeout_s=0.5))
+    deadline = time.monotonic() + 10
+    while len(processes_below(os.getpid())) != before and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(processes_below(os.getpid())) == before
+
+
+def test_no_file_descriptor_is_left_open(pool: PoolRunner, run: Run) -> None:
+    def settled() -> int:
+        while len(pool.pool._nursery._ready) < 3:
+            pool.wait(asyncio.sleep(0.01))
+        return len(os.listdir("/proc/self/fd"))
+
+    run("print(1)")
+    before = settled()
+    for code in ("print(1)", "1 / 0", "while True: pass"):
+        run(code, limits=Limits(run_timeout_s=0.3), fetch_files=["x"])
+    assert settled() == before
+
+
+def test_closing_the_pool_ends_what_is_running(isolation: Isolation) -> None:
+    runner = PoolRunner(isolation)
+    snippet = Snippet(code="import time\ntime.sleep(60)", limits=Limits(run_timeout_s=60.0))
+
+    async def close_while_running() -> RunResult:
+        running = asyncio.create_task(runner.pool.run(snippet))
+        while not runner.pool.queue.busy:
+            await asyncio.sleep(0.01)
+        await asyncio.sleep(0.05)
+        runner.pool.close()
+        return (await running)[0]
+
+    begin = time.monotonic()
+    assert runner.wait(close_while_running()).status is RunStatus.ERROR
+    assert time.monotonic() - begin < 20
+
+
+@pytest.mark.parametrize("whom", ["maker", "maker's namespace", "first process of a waiting cell"])
+def test_the_pool_recovers_from_the_death_of(isolation: Isolation, whom: str) -> None:
+    runner = PoolRunner(isolation)
+    try:
+        for _ in range(3):
+            if whom == "maker":
+                bubblewrap = runner.pool._nursery._process.pid
+                _inner, maker, *_ = processes_below(bubblewrap)
+                os.kill(maker, signal.SIGKILL)
+            elif whom == "maker's namespace":
+                runner.pool._nursery._process.kill()
+            else:
+                killed = runner.pool._nursery._ready[0]
+                signal.pidfd_send_signal(killed.process, signal.SIGKILL)
+                while not killed.ended:
+                    runner.wait(asyncio.sleep(0.01))
+            results = [runner.run("print(6 * 7)") for _ in range(6)]
+            lost = 2 if whom.startswith("maker") else 0  # what runs at that moment
+            assert sum(result.stdout == "42\n" for result in results) >= 6 - lost
+    finally:
+        runner.close()
+
+
+def test_a_run_whose_first_process_is_killed_is_an_error_and_leaves_nothing(pool: PoolRunner, run: Run) -> None:
+    assert_works(run)
+    before = len(processes_below(os.getpid()))
+
+    async def kill_while_running() -> RunResult:
+        slow = Snippet(code="import time\ntime.sleep(60)", limits=Limits(run_timeout_s=60.0))
+        running = asyncio.create_task(pool.pool.run(slow))
+        while not (first := [pid for pid in processes_below(os.getpid()) if is_first_of_a_running_cell(pid)]):
+            await asyncio.sleep(0.01)
+        os.kill(first[0], signal.SIGKILL)
+        return (await running)[0]
+
+    result = pool.wait(kill_while_running())
+    assert (result.status, "without a report" in result.error) == (RunStatus.ERROR, True)
+    assert_works(run)
+    deadline = time.monotonic() + 10
+    while len(processes_below(os.getpid())) != before and time.monotonic() < deadline:
+        pool.wait(asyncio.sleep(0.01))
+    assert len(processes_below(os.getpid())) == before
+
+
+def is_first_of_a_running_cell(pid: int) -> bool:
+    """Whether the process is number 1 of the innermost of at least two namespaces, and has a child."""
+    try:
+        numbers = Path(f"/proc/{pid}/status").read_text().partition("NSpid:")[2].split("\n")[0].split()
+        return len(numbers) > 2 and numbers[-1] == "1" and bool(processes_below(pid))
+    except OSError:
+        return False
+
+
+def test_a_full_disk_stops_nothing(isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root, to mount a small disk")
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "tmpfs", tmp_path], check=True)
+    try:
+        with suppress(OSError):
+            (tmp_path / "all of it").write_bytes(b"x" * 8192)
+        monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+        runner = PoolRunner(isolation)
+        assert_works(runner.run)
+        runner.close()
+    finally:
+        subprocess.run(["umount", "-l", tmp_path], check=True)
