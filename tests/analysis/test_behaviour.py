@@ -72,6 +72,13 @@ def test_a_sandbox_failure_changes_no_ratio_but_its_own() -> None:
     assert together == alone
 
 
+def test_a_question_that_was_not_asked_changes_the_accuracy_and_nothing_else() -> None:
+    silent = make_row(correct=False, answer=None, stop_reason="prompt_too_long", segments=[], response_tokens=0)
+    alone, together = behaviour(GOLDEN), behaviour([*GOLDEN, silent])
+    assert together.pop("accuracy") == pytest.approx(alone.pop("accuracy") * 4 / 5)
+    assert together == alone
+
+
 def test_accuracy_comes_from_correctness_and_never_from_the_reward() -> None:
     assert behaviour([make_row(correct=True, reward=0.5), make_row(correct=False, reward=0.5)])["accuracy"] == 0.5
 

@@ -65,6 +65,15 @@ def test_evaluation_accuracy_is_avg_at_k_over_questions() -> None:
     assert line(evaluation_metrics(rows, "torl", SOURCE), "accuracy")["value"] == 0.5
 
 
+def test_a_question_that_was_not_asked_is_in_the_accuracy_of_a_benchmark_and_in_no_other_rate() -> None:
+    rows = [make_row(problem_id=f"p{i}", answer=None if i else "2") for i in range(3)]
+    silent = make_row(problem_id="long", correct=False, answer=None, stop_reason="prompt_too_long")
+    table = evaluation_metrics([*rows, silent], "torl", SOURCE)
+    found = {name: line(table, name) for name in ("accuracy", "no_answer_rate", "code_ratio")}
+    assert [one["n_problems"] for one in found.values()] == [4, 3, 3]
+    assert [one["value"] for one in found.values()] == pytest.approx([3 / 4, 2 / 3, 0])
+
+
 def test_benchmarks_and_steps_of_one_file_are_kept_apart() -> None:
     rows = [make_row(benchmark="a", step=0), make_row(benchmark="b", step=0), make_row(benchmark="a", step=9)]
     table = evaluation_metrics(rows, "torl", SOURCE)

@@ -89,6 +89,17 @@ def test_missing_questions_are_counted(tmp_path: Path) -> None:
     assert headline(report, "heldout", "torl")["left_out"] == 4
 
 
+def test_questions_that_were_not_asked_are_named_beside_the_table_and_stay_in_the_denominator(tmp_path: Path) -> None:
+    rows = [make_row(problem_id=f"p{i}") for i in range(9)]
+    silent = make_row(problem_id="p9", correct=False, answer=None, stop_reason="prompt_too_long", segments=[])
+    said = "1 of 10 questions have a prompt over the budget: they were not asked and count as wrong"
+    for files, value in [([*rows, silent], 0.9), (rows, 1.0)]:
+        report = build_report(make_material(tmp_path, evaluations=evaluated(tmp_path, files)))
+        accuracy = headline(report, "heldout", "torl")["accuracy"]
+        assert (accuracy["value"], accuracy["n_problems"]) == (pytest.approx(value), len(files))
+        assert (f"torl, heldout, step 30: {said}." in Page(render_page(report, {})).text) == (silent in files)
+
+
 def test_nothing_evaluated_gives_an_empty_headline(tmp_path: Path, runs: list[Run]) -> None:
     report = build_report(make_material(tmp_path, *runs, evaluations=[]))
     assert report["headline"] == []

@@ -57,6 +57,10 @@ def test_a_broken_sandbox_is_never_shown_as_failed_code(tmp_path: Path) -> None:
     assert chosen(tmp_path, [row])["failed"] is None
 
 
+def test_a_question_that_was_not_asked_is_never_shown_as_a_response(tmp_path: Path) -> None:
+    assert chosen(tmp_path, [make_row(stop_reason="prompt_too_long", segments=[])])["plain"] is None
+
+
 def test_pieces_tell_prose_code_and_output_with_its_outcome() -> None:
     pieces = shown(make_row(calls=[make_call("raised")]))["pieces"]
     assert [(piece["kind"], piece["outcome"]) for piece in pieces] == [

@@ -1,7 +1,6 @@
 """Evaluation with a scripted model: one row a sample, seeds of their own, nothing asked twice."""
 
 import asyncio
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,7 +13,8 @@ from tests.conftest import PROJECT
 from tests.tiny_model import make_tokenizer
 from torl.config import RunConfig, load_settings, resolve
 from torl.evaluation.evaluate import Evaluator, KeptRows
-from torl.evaluation.job import that_fit
+from torl.evaluation.job import not_asked
+from torl.evaluation.statistics import estimate, score_rows
 from torl.files import read_table, write_table
 from torl.grading import Grader
 from torl.problems.schema import Problem
@@ -178,11 +178,29 @@ def test_the_prompt_of_the_experiment_is_asked(experiment: str, tmp_path: Path) 
     assert all(request.stop == () for request in server.requests) == (experiment == "no_tool")
 
 
-def test_a_question_whose_prompt_is_over_the_budget_minus_ten_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
-    tokenizer = make_tokenizer()
-    config = settings()
-    length = len(tokenizer.encode(render(config.rollout.prompt, PROBLEMS[0].text), add_special_tokens=False))
-    fits, long = PROBLEMS[0], dataclasses.replace(PROBLEMS[1], text=PROBLEMS[0].text + "!")
-    assert that_fit([fits, long], tokenizer, settings(max_prompt_tokens=length + 10)) == [fits]
-    assert f"1 of 2 prompts are over {length} tokens" in capsys.readouterr().err
+def budget_of(problem: Problem) -> int:
+    """The smallest ``max_prompt_tokens`` with which ``problem`` is asked."""
+    prompt = render(settings().rollout.prompt, problem.text)
+    return len(make_tokenizer().encode(prompt, add_special_tokens=False)) + 10
+
+
+def test_a_question_whose_prompt_is_over_the_budget_minus_ten_is_not_asked_and_counts_as_wrong(tmp_path: Path) -> None:
+    long = replace(PROBLEMS[0], id="long", text=PROBLEMS[0].text + "!")
+    config = settings(samples=2, temperature=1.0, max_prompt_tokens=budget_of(PROBLEMS[0]))
+    server = FakeServer()
+    rows = evaluate(config, tmp_path / "kept", server, FakeSandbox(), problems=[PROBLEMS[0], long])
+    assert [(row["problem_id"], row["correct"]) for row in rows] == [("p0", True)] * 2 + [("long", False)] * 2
+    assert [row["stop_reason"] for row in rows[1:3]] == ["answered", "prompt_too_long"]
+    assert rows[2]["prompt_tokens"] == rows[0]["prompt_tokens"] + 1
+    assert (rows[2]["segments"], rows[2]["answer"], rows[2]["response_tokens"]) == ([], None, 0)
+    assert len(server.requests) == 2 * 2
     assert settings().evaluation.max_prompt_tokens - 10 == 1014
+    found = estimate(score_rows(rows))
+    assert (found.value, found.n_problems, score_rows(rows).not_asked) == (0.5, 2, 1)
+
+
+def test_the_log_says_how_many_of_how_many_questions_were_not_asked_and_what_to_do() -> None:
+    rows = [{"problem_id": i // 2, "stop_reason": "prompt_too_long" if i < 6 else "answered"} for i in range(20)]
+    assert "aime24: the prompts of 3 of 10 questions" in not_asked(rows, "aime24")
+    assert "Raise evaluation.max_prompt_tokens" in not_asked(rows, "aime24")
+    assert not_asked(rows[6:], "aime24") == ""

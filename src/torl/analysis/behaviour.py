@@ -1,7 +1,8 @@
 """How a policy uses code, computed from rows of ``TRAJECTORY_SCHEMA``.
 
 A ratio whose denominator is 0 is None: "no call was made" is not "every call failed". Responses that ended because the
-sandbox failed are left out of every metric but ``sandbox_failed_rate``.
+sandbox failed are left out of every metric but ``sandbox_failed_rate``. A question that was too long to be asked is wrong in
+``accuracy`` and in no other metric, because nobody responded.
 
 Differs from ToRL: the paper gives no code for these metrics and leaves one of them open to two readings. Both are kept:
 ``executed_code_ratio`` (sent to the sandbox / written), which fits the published curve, and ``passed_code_ratio``
@@ -23,13 +24,14 @@ ERROR_FREE = frozenset({CallOutcome.PASSED, CallOutcome.OUTPUT_TRUNCATED})
 def behaviour(rows: Iterable[Row]) -> dict[str, float | None]:
     """All metrics of this module by name, for one set of responses."""
     rows = list(rows)
-    used = usable(rows)
+    counted = usable(rows)
+    used = responses(counted)
     return {
-        "accuracy": accuracy(used),
+        "accuracy": accuracy(counted),
         "no_answer_rate": no_answer_rate(used),
         "truncation_rate": truncation_rate(used),
         "ungraded_rate": ungraded_rate(used),
-        "sandbox_failed_rate": sandbox_failed_rate(rows),
+        "sandbox_failed_rate": sandbox_failed_rate(responses(rows)),
         "code_ratio": code_ratio(used),
         "pass_ratio": pass_ratio(used),
         "pass_ratio_correct": pass_ratio([row for row in used if row["correct"] is True]),
@@ -51,8 +53,13 @@ def usable(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row["stop_reason"] != StopReason.SANDBOX_FAILED]
 
 
+def responses(rows: Iterable[Row]) -> list[Row]:
+    """The rows in which a policy was asked at all: those of questions whose prompt was within the budget."""
+    return [row for row in rows if row["stop_reason"] != StopReason.PROMPT_TOO_LONG]
+
+
 def accuracy(rows: Sequence[Row]) -> float | None:
-    """Right responses / graded responses. A response without an answer is graded wrong and counts."""
+    """Right responses / graded responses. A response without an answer is graded wrong and counts, as is a question not asked."""
     return mean(row["correct"] for row in rows)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from torl.analysis.behaviour import Row, behaviour, usable
+from torl.analysis.behaviour import Row, behaviour, responses, usable
 from torl.errors import DataError
 from torl.evaluation.statistics import Interval, estimate, is_correct, score_rows, student_t_quantile
 from torl.files import read_jsonl
@@ -186,7 +186,8 @@ def _lines(rows: list[Row], experiment: str, step: int, benchmark: str) -> list[
 
 
 def _interval(rows: list[Row], metric: str) -> dict[str, Any]:
-    found = estimate(score_rows(usable(rows), RATES[metric]))
+    counted = usable(rows) if metric == "accuracy" else responses(usable(rows))
+    found = estimate(score_rows(counted, RATES[metric]))
     return {name: getattr(found, name) for name in ("value", "low", "high", "n_problems", "n_responses")}
 
 

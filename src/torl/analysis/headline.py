@@ -31,7 +31,7 @@ def headline_groups(
 ) -> list[Document]:
     """One group a benchmark, one line an experiment; with several benchmarks their mean comes first."""
     benchmarks = sorted(set(chain.from_iterable(final.values())))
-    asked = {
+    questions = {
         name: max(len(one.scores.by_question) for one in evaluations if one.benchmark == name) for name in benchmarks
     }
     rates = _rates(metrics)
@@ -40,7 +40,7 @@ def headline_groups(
         lines = []
         for name in experiments:
             start = scores_at(evaluations, name, 0) if steps[name] else {}
-            line = _line(name, steps[name], final[name].get(benchmark), start.get(benchmark), asked[benchmark])
+            line = _line(name, steps[name], final[name].get(benchmark), start.get(benchmark), questions[benchmark])
             lines.append(line | {rate: rates.get((name, steps[name], benchmark, rate)) for rate in RATES})
         groups.append({"benchmark": benchmark, "macro": False, "lines": lines})
     if len(benchmarks) > 1:
@@ -48,7 +48,7 @@ def headline_groups(
     return groups
 
 
-def _line(experiment: str, step: int | None, scores: Scores | None, start: Scores | None, asked: int) -> Document:
+def _line(experiment: str, step: int | None, scores: Scores | None, start: Scores | None, questions: int) -> Document:
     empty = Scores(by_question={})
     low, high = (scores or empty).samples
     return {
@@ -59,7 +59,8 @@ def _line(experiment: str, step: int | None, scores: Scores | None, start: Score
         "start": asdict(estimate(start or empty)),
         "samples": low if low == high else None,
         "samples_range": [low, high],
-        "n_asked": asked,
+        "n_questions": questions,
+        "n_not_asked": (scores or empty).not_asked,
         "left_out": (scores or empty).sandbox_failed + (scores or empty).ungraded,
     }
 
@@ -127,8 +128,11 @@ def find_warnings(headline: list[Document]) -> list[Document]:
                 found.append(where | {"kind": "not_evaluated"})
             elif not group["macro"]:
                 graded = line["accuracy"]["n_problems"]
-                if graded < line["n_asked"]:
-                    found.append(where | {"kind": "incomplete", "value": graded, "of": line["n_asked"]})
+                total = line["n_questions"]
+                if graded < total:
+                    found.append(where | {"kind": "incomplete", "value": graded, "of": total})
+                if line["n_not_asked"]:
+                    found.append(where | {"kind": "not_asked", "value": line["n_not_asked"], "of": total})
                 high = {name: line[name] for name, limit in WORRYING.items() if (line[name] or 0.0) > limit}
                 found += [where | {"kind": name, "value": value} for name, value in high.items()]
     return found

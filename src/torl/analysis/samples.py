@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from torl.analysis.behaviour import ERROR_FREE, Row, usable
+from torl.analysis.behaviour import ERROR_FREE, Row, responses, usable
 from torl.analysis.results import Evaluation, last_step
 from torl.analysis.untrusted import clean, clip
 from torl.evaluation.statistics import Scores
@@ -57,7 +57,7 @@ def choose_samples(evaluations: Sequence[Evaluation], experiments: Sequence[str]
         wanted = [kind for kind in KINDS if kind.name not in chosen]
         if not wanted:
             break
-        rows = usable(read_table(evaluation.path))
+        rows = responses(usable(read_table(evaluation.path)))
         for kind in wanted:
             matching = [row for row in rows if kind.matches(row)]
             if matching:

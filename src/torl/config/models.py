@@ -233,7 +233,7 @@ class EvaluationConfig(Section):
     top_p: Annotated[float, Field(gt=0, le=1)] = 1.0
     """Nucleus sampling; 1 is off."""
     max_prompt_tokens: Positive = 1024
-    """Longest prompt; questions over this minus 10 are left out, as in the release."""
+    """Longest prompt; questions over this minus 10, the release's bound, are not asked and count as wrong."""
     limit: Positive | None = None
     """Questions taken from each benchmark, in its own order; null is all."""
     concurrency: Positive = 256

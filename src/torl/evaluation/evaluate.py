@@ -3,8 +3,12 @@
 The tool loop is the one of training. Rows are kept as they finish, so that an interrupted evaluation continues; only samples
 that the sandbox or the grader failed on are made again.
 
+A question whose whole prompt is over ``evaluation.max_prompt_tokens`` minus 10 is not asked. It has its rows all the same, with the
+stop reason ``prompt_too_long``, and counts as wrong: an accuracy is over every question of its benchmark, whatever the budget.
+
 Differs from ToRL: repeated samples have seeds of their own (the release asks greedily for four copies of AIME); a question is known
-by its content hash, not by its position.
+by its content hash, not by its position; the release leaves questions that are too long out of the denominator (the percentages of
+the paper's table 3 are shares of 673 of OlympiadBench's 675 questions).
 """
 
 import asyncio
@@ -18,11 +22,12 @@ from torl.config.models import RunConfig
 from torl.files import json_line, read_jsonl, stable_seed
 from torl.grading import Grader
 from torl.problems.schema import Problem
+from torl.problems.sieve import RESERVED_TOKENS
 from torl.rollout.loop import Generation, ToolLoop
 from torl.rollout.prompts import render
 from torl.rollout.release import Rank
 from torl.rollout.setup import final_answer, make_tool_loop
-from torl.rollout.trajectory import StopReason, trajectory_row
+from torl.rollout.trajectory import StopReason, Trajectory, trajectory_row
 from torl.sandbox.client import SandboxClient
 from torl.serving.request import ModelServer, SamplingRequest
 
@@ -65,7 +70,10 @@ class Evaluator:
         seed = stable_seed(self.config.seed, benchmark, problem.id, index)
         prompt = render(self.config.rollout.prompt, problem.text)
         prompt_ids = self.server.tokenizer.encode(prompt, add_special_tokens=False)
-        trajectory = await self._tool_loop(seed).run(prompt_ids)
+        if len(prompt_ids) <= self.config.evaluation.max_prompt_tokens - RESERVED_TOKENS:
+            trajectory = await self._tool_loop(seed).run(prompt_ids)
+        else:
+            trajectory = Trajectory(prompt_ids=prompt_ids, stop_reason=StopReason.PROMPT_TOO_LONG)
         answer = final_answer(trajectory, self.config)
         return trajectory_row(
             trajectory,

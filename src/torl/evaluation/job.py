@@ -8,16 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
-from transformers import PreTrainedTokenizerBase
 
 from torl.config.models import RunConfig
 from torl.errors import DataError
 from torl.evaluation.evaluate import Evaluator, KeptRows, Row
 from torl.files import read_json, sha256_of
 from torl.problems.schema import Problem, read_problems
-from torl.problems.sieve import RESERVED_TOKENS
-from torl.rollout.prompts import render
 from torl.rollout.setup import make_grader
+from torl.rollout.trajectory import StopReason
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import SandboxClient
 from torl.sandbox.launcher import sandboxes
@@ -41,7 +39,9 @@ def evaluate(config: RunConfig, export: Path, benchmark: str, problems_file: Pat
     with sandboxes(
         config.sandbox.url, workers=config.sandbox.workers, allow_unsafe=config.sandbox.allow_unsafe
     ) as used:
-        return asyncio.run(_run(config, export.parent, manifest["step"], benchmark, problems, kept, used.urls))
+        rows = asyncio.run(_run(config, export.parent, manifest["step"], benchmark, problems, kept, used.urls))
+    sys.stderr.write(not_asked(rows, benchmark))
+    return rows
 
 
 async def _run(
@@ -54,7 +54,6 @@ async def _run(
     urls: list[str],
 ) -> list[Row]:
     server = make_server(config, model_dir)
-    problems = that_fit(problems, server.tokenizer, config)
     total = len(problems) * config.evaluation.samples
     with (
         make_grader(config) as grader,
@@ -68,15 +67,16 @@ async def _run(
                 await server.close()
 
 
-def that_fit(problems: list[Problem], tokenizer: PreTrainedTokenizerBase, config: RunConfig) -> list[Problem]:
-    """The problems whose whole prompt is within the budget; a line on stderr says how many are not."""
-    budget = config.evaluation.max_prompt_tokens - RESERVED_TOKENS
-    prompts = [render(config.rollout.prompt, problem.text) for problem in problems]
-    lengths = [len(tokenizer.encode(prompt, add_special_tokens=False)) for prompt in prompts]
-    kept = [problem for problem, length in zip(problems, lengths, strict=True) if length <= budget]
-    if len(kept) < len(problems):
-        sys.stderr.write(f"{len(problems) - len(kept)} of {len(problems)} prompts are over {budget} tokens: left out\n")
-    return kept
+def not_asked(rows: list[Row], benchmark: str) -> str:
+    """A line on the questions whose prompt was over the budget; empty where there is none."""
+    questions = {row["problem_id"] for row in rows}
+    long = {row["problem_id"] for row in rows if row["stop_reason"] == StopReason.PROMPT_TOO_LONG}
+    if not long:
+        return ""
+    return (
+        f"{benchmark}: the prompts of {len(long)} of {len(questions)} questions are over the budget; they were not asked and "
+        "count as wrong. Raise evaluation.max_prompt_tokens to ask them.\n"
+    )
 
 
 def make_server(config: RunConfig, model_dir: Path) -> ModelServer:

@@ -2,7 +2,7 @@
 
 The question is the unit: a response is first averaged with the other responses to its question, and intervals come
 from drawing questions again. A response that nobody could grade (``correct`` is null) or whose sandbox failed is left
-out and counted; an empty response is wrong and stays in the denominator.
+out and counted; an empty response, and a question that was too long to be asked, is wrong and stays in the denominator.
 
 Differs from ToRL: the paper prints single greedy runs without an interval; here every accuracy has one, and two
 experiments are compared on the same questions.
@@ -46,6 +46,8 @@ class Scores:
     """Responses left out because the sandbox could not run a call."""
     ungraded: int = 0
     """Responses left out because the grader could not decide."""
+    not_asked: int = 0
+    """Questions whose prompt was over the budget; they are among the scored ones."""
 
     @property
     def n_responses(self) -> int:
@@ -105,8 +107,11 @@ def is_correct(row: Row) -> float | None:
 def score_rows(rows: Iterable[Row], score: Callable[[Row], float | None] = is_correct) -> Scores:
     """Scores by question; rows that ended in ``sandbox_failed`` or score None are counted and left out."""
     by_question: dict[str, list[float]] = defaultdict(list)
+    not_asked: set[str] = set()
     failed = ungraded = 0
     for row in rows:
+        if row["stop_reason"] == StopReason.PROMPT_TOO_LONG:
+            not_asked.add(row["problem_id"])
         if row["stop_reason"] == StopReason.SANDBOX_FAILED:
             failed += 1
         elif (value := score(row)) is None:
@@ -117,6 +122,7 @@ def score_rows(rows: Iterable[Row], score: Callable[[Row], float | None] = is_co
         by_question={name: tuple(values) for name, values in by_question.items()},
         sandbox_failed=failed,
         ungraded=ungraded,
+        not_asked=len(not_asked),
     )
 
 

@@ -43,6 +43,8 @@ class StopReason(StrEnum):
     """A call could not be run anywhere; the trajectory is dropped from the loss and counted."""
     LOST_ROUND = "lost_round"
     """The turn was thrown away, which only the quirk of that name does."""
+    PROMPT_TOO_LONG = "prompt_too_long"
+    """The prompt was over its budget, so that an evaluation did not ask; the answer counts as wrong."""
 
 
 class TurnTokens(NamedTuple):
