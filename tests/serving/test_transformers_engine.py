@@ -1,12 +1,15 @@
 """The small text generator: exact log-probabilities, and results that do not depend on the company in a batch."""
 
 import asyncio
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 import torch
 
 from torl.errors import ModelServerError
+from torl.rollout.loop import Generation
 from torl.serving.request import SamplingRequest
 from torl.serving.transformers_engine import BatchingServer, TransformersEngine
 
@@ -123,6 +126,28 @@ def test_a_failing_batch_reaches_every_waiting_coroutine(engine: TransformersEng
         return await asyncio.gather(*[server.generate(bad) for _ in range(3)], return_exceptions=True)
 
     assert all(isinstance(result, ModelServerError) for result in asyncio.run(serve()))
+
+
+def test_a_failure_of_any_kind_reaches_whoever_waits_and_the_next_batch_is_served(engine: TransformersEngine) -> None:
+    one = request(engine, "abc", max_tokens=2)
+
+    class Fails:
+        rows, tokenizer, eos_ids = 1, engine.tokenizer, engine.eos_ids
+        errors: ClassVar = [KeyError("layer"), None]
+
+        def stream(self, requests: Sequence[SamplingRequest]) -> Iterator[tuple[int, Generation]]:
+            if error := self.errors.pop(0):
+                raise error
+            yield from engine.stream(requests)
+
+    async def serve() -> list[object]:
+        server = BatchingServer(Fails(), linger_s=0.01)
+        waiting = [asyncio.create_task(server.generate(one)) for _ in range(2)]
+        return await asyncio.wait_for(asyncio.gather(*waiting, return_exceptions=True), timeout=60)
+
+    failed, served = asyncio.run(serve())
+    assert "generation failed (KeyError: 'layer'); check model" in str(failed)
+    assert served == engine.generate([one])[0]
 
 
 def test_a_short_turn_is_handed_over_before_the_batch_has_ended(engine: TransformersEngine) -> None:

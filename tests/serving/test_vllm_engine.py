@@ -4,6 +4,7 @@ Needs vLLM, which the laptop environment has not: a virtual environment of its o
 """
 
 import asyncio
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from tests.tiny_model import make_tiny_model
 from torl.config.models import ComputeConfig
+from torl.files import read_json, write_json
 from torl.rollout.loop import Generation
 from torl.serving.request import ModelServer, SamplingRequest
 from torl.serving.transformers_engine import BatchingServer, TransformersEngine
@@ -69,6 +71,18 @@ def test_a_turn_ends_with_the_stop_string_and_keeps_it(model: Path) -> None:
     assert [g.token_ids for g in theirs] == [g.token_ids for g in ours]
     assert stop[0] in tokenizer.decode(theirs[0].token_ids)
     assert len(theirs[0].token_ids) < 24
+
+
+def test_a_response_ends_at_a_token_that_only_the_generation_config_lists(model: Path, tmp_path: Path) -> None:
+    free = asyncio.run(with_transformers(model))
+    other = Path(shutil.copytree(model, tmp_path / "other"))
+    declared = read_json(other / "generation_config.json")
+    ids = [declared["eos_token_id"], free[0].token_ids[6]]
+    write_json(other / "generation_config.json", declared | {"eos_token_id": ids})
+    ours, theirs = asyncio.run(with_transformers(other)), asyncio.run(with_vllm(other))
+    assert [g.token_ids for g in theirs] == [g.token_ids for g in ours]
+    assert theirs[0].token_ids[-1] == ids[1]
+    assert len(theirs[0].token_ids) <= 7
 
 
 def test_a_seed_repeats_a_sample(model: Path) -> None:

@@ -1,7 +1,9 @@
 """One trajectory through the real agent loop of verl's side: what is trained on, what it earns, and what is kept of it."""
 
 import asyncio
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +17,7 @@ from tests.training.test_overrides import overrides
 from torl.analysis.behaviour import behaviour
 from torl.config import RunConfig
 from torl.evaluation import evaluate, job
-from torl.files import read_jsonl, write_json
+from torl.files import read_json, read_jsonl, write_json
 from torl.grading import Grade
 from torl.rollout import setup
 from torl.rollout.loop import ToolLoop
@@ -44,6 +46,18 @@ class Server:
         return turn
 
 
+class EndsWith(Server):
+    """Ends its responses with another token than the tokenizer's."""
+
+    def __init__(self, lines: list[str], end: int) -> None:
+        super().__init__(lines)
+        self.end = end
+
+    async def generate(self, **request: Any) -> Any:
+        turn = await super().generate(**request)
+        return replace(turn, token_ids=[*turn.token_ids[:-1], self.end])
+
+
 Run = Callable[..., tuple[AgentLoopOutput | list, dict[str, Any]]]
 
 
@@ -52,14 +66,19 @@ def run(tmp_path: Path, tiny_model: Path) -> Run:
     """Run one trajectory of a configuration; returns what verl gets and the row that is kept."""
 
     def run_one(
-        config: RunConfig, lines: list[str], execution: Execution = SEVEN, grade: Grade | None = None
+        config: RunConfig,
+        lines: list[str],
+        execution: Execution = SEVEN,
+        grade: Grade | None = None,
+        server: Server | None = None,
+        model: Path = tiny_model,
     ) -> tuple[AgentLoopOutput | list, dict[str, Any]]:
         folder = tmp_path / str(len(list(tmp_path.iterdir())))
         write_json(folder / "config.json", config.model_dump(mode="json"))
-        verl = compose_config(overrides(config, folder, tiny_model))
+        verl = compose_config(overrides(config, folder, model))
         loop = ToolAgentLoop(
             trainer_config=DictConfigWrap(verl),
-            server_manager=Server(lines),
+            server_manager=server or Server(lines),
             tokenizer=TOKENIZER,
             processor=None,
             dataset_cls=None,
@@ -105,6 +124,20 @@ def test_what_verl_trains_on_is_what_the_model_sampled_with_the_observation_mask
         "7",
         sum(output.response_mask),
     )
+
+
+def test_a_response_ends_at_every_token_that_the_model_s_files_name_and_is_trained_on_with_it(
+    run: Run, tiny_model: Path, tmp_path: Path
+) -> None:
+    other = TOKENIZER.convert_tokens_to_ids("z")
+    model = Path(shutil.copytree(tiny_model, tmp_path / "model"))
+    declared = read_json(model / "generation_config.json") | {"eos_token_id": [EOS, other]}
+    write_json(model / "generation_config.json", declared)
+    server = EndsWith([ANSWER], other)
+    output, kept = run(config(), [], server=server, model=model)
+    assert output.response_ids == [*TOKENIZER.encode(ANSWER), other]
+    assert (set(output.response_mask), kept["stop_reason"], kept["answer"]) == ({1}, "answered", "7")
+    assert set(server.parameters[0]["stop_token_ids"]) == {EOS, other}
 
 
 def test_without_the_mask_every_token_is_trained_on(run: Run) -> None:

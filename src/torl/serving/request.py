@@ -28,6 +28,7 @@ class ModelServer(Protocol):
 
     tokenizer: PreTrainedTokenizerBase
     eos_ids: frozenset[int]
+    """Tokens that end a response (``torl.serving.end_tokens``)."""
 
     def generate(self, request: SamplingRequest) -> Awaitable[Generation]:
         """Generate one turn."""

@@ -16,6 +16,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer, PreTrainedModel, P
 
 from torl.errors import ModelServerError
 from torl.rollout.loop import Generation
+from torl.serving.end_tokens import end_token_ids
 from torl.serving.request import SamplingRequest
 
 PROMPT_STEP = 32  # tokens; prompts are padded to a multiple of it
@@ -30,11 +31,13 @@ def width(request: SamplingRequest) -> int:
 class TransformersEngine:
     """Generates for batches of at most ``rows`` requests."""
 
-    def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: int) -> None:
+    def __init__(
+        self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: int, eos_ids: frozenset[int]
+    ) -> None:
         self.model = model.eval()
         self.tokenizer = tokenizer
         self.rows = rows
-        self.eos_ids = eos_ids(model, tokenizer)
+        self.eos_ids = eos_ids
         self._pad_id = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else min(self.eos_ids)
 
     @classmethod
@@ -51,7 +54,7 @@ class TransformersEngine:
             raise ModelServerError(
                 f"{model_dir} holds no model that transformers can load ({error}); make or export it again."
             ) from error
-        return cls(model, tokenizer, rows)
+        return cls(model, tokenizer, rows, end_token_ids(str(model_dir), tokenizer))
 
     def load_weights(self, weights: dict[str, torch.Tensor]) -> None:
         """Replace the weights in place; a tied output layer may be left out.
@@ -91,13 +94,6 @@ class TransformersEngine:
             return False
         tail = self.tokenizer.decode(ids[-STOP_TAIL:], skip_special_tokens=True)
         return any(marker in tail for marker in stop)
-
-
-def eos_ids(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> frozenset[int]:
-    """Every id that ends a response, of the generation config and the tokenizer."""
-    declared = model.generation_config.eos_token_id
-    ids = {declared} if isinstance(declared, int) else set(declared or [])
-    return frozenset(ids | {tokenizer.eos_token_id})
 
 
 class _Batch:
@@ -229,10 +225,12 @@ class BatchingServer:
             for index, generation in self.engine.stream([request for request, _ in batch]):
                 loop.call_soon_threadsafe(_settle, batch[index][1], generation)
 
-        try:
-            await asyncio.to_thread(run)
-        except (RuntimeError, ValueError, IndexError) as error:
-            failure = ModelServerError(f"generation failed: {error}; check model and prompt ids.")
+        # As a value: whatever it is, the coroutines that wait for this batch must learn of it, or they wait for ever.
+        (error,) = await asyncio.gather(asyncio.to_thread(run), return_exceptions=True)
+        if error is not None:
+            failure = ModelServerError(
+                f"generation failed ({type(error).__name__}: {error}); check model and prompt ids."
+            )
             for _, future in batch:
                 if not future.done():
                     future.set_exception(failure)

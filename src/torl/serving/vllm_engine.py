@@ -13,6 +13,7 @@ from vllm.v1.engine.async_llm import AsyncLLM
 from torl.config.models import ComputeConfig
 from torl.errors import ModelServerError
 from torl.rollout.loop import Generation
+from torl.serving.end_tokens import end_token_ids
 from torl.serving.request import SamplingRequest
 
 
@@ -21,7 +22,7 @@ class VllmServer:
 
     def __init__(self, model_dir: Path | str, compute: ComputeConfig, max_model_len: int) -> None:
         self.tokenizer = AutoTokenizer.from_pretrained(model_dir)
-        self.eos_ids = frozenset({self.tokenizer.eos_token_id})
+        self.eos_ids = end_token_ids(str(model_dir), self.tokenizer)
         self._engine = AsyncLLM.from_engine_args(
             AsyncEngineArgs(
                 model=str(model_dir),
@@ -43,6 +44,7 @@ class VllmServer:
             temperature=request.temperature,
             top_p=request.top_p,
             stop=list(request.stop),
+            stop_token_ids=sorted(self.eos_ids),
             include_stop_str_in_output=True,
             seed=request.seed,
             logprobs=0,

@@ -21,6 +21,7 @@ from torl.rollout.setup import final_answer, make_grader, make_tool_loop
 from torl.rollout.trajectory import StopReason, Trajectory, trajectory_row
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import SandboxClient
+from torl.serving.end_tokens import end_token_ids
 from torl.training.reward import reward_of
 from torl.training.run_dir import RunDir
 
@@ -106,6 +107,8 @@ class ToolAgentLoop(AgentLoopBase):
         return self._sample(trajectory, reward, grade, policy_step=policy_step, seconds=time.monotonic() - started)
 
     def _tool_loop(self, sampling_params: dict[str, Any], seed: int, request_id: str) -> ToolLoop:
+        eos_ids = end_token_ids(self.config.actor_rollout_ref.model.path, self.tokenizer)
+
         async def generate(ids: list[int], max_tokens: int, stop: tuple[str, ...], turn: int) -> Generation:
             output = await self.server_manager.generate(
                 request_id=request_id,
@@ -114,6 +117,7 @@ class ToolAgentLoop(AgentLoopBase):
                 | {
                     "max_tokens": max_tokens,
                     "stop": list(stop),
+                    "stop_token_ids": sorted(eos_ids),
                     "include_stop_str_in_output": True,
                     "seed": stable_seed(seed, turn),
                 },
@@ -123,7 +127,7 @@ class ToolAgentLoop(AgentLoopBase):
         return make_tool_loop(
             self.shared.config,
             tokenizer=self.tokenizer,
-            eos_ids=frozenset({self.tokenizer.eos_token_id}),
+            eos_ids=eos_ids,
             generate=generate,
             execute=self.shared.sandbox.run,
             rank=self.shared.rank,
