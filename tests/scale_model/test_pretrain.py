@@ -1,5 +1,6 @@
 """The base model: seeded, learning, whole or absent."""
 
+import itertools
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -64,6 +65,41 @@ def test_an_interrupted_training_leaves_no_model(tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         make_base(TINY, tmp_path / "base")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def interrupted(tmp_path, monkeypatch) -> Path:
+    """The folder of a training that was stopped in its 9th step, 3 steps after a checkpoint."""
+    step, count = fitting.Optimizers.step, itertools.count(1)
+
+    def interrupt(optimizers: fitting.Optimizers, loss: torch.Tensor) -> None:
+        if next(count) == 9:
+            raise KeyboardInterrupt
+        step(optimizers, loss)
+
+    monkeypatch.setattr(fitting, "CHECKPOINT_STEPS", 6)
+    monkeypatch.setattr(fitting, "CURVE_STEPS", 5)
+    monkeypatch.setattr(fitting.Optimizers, "step", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        make_base(TINY, tmp_path / "base")
+    monkeypatch.setattr(fitting.Optimizers, "step", step)
+    assert [path.name for path in tmp_path.iterdir()] == [".base.checkpoint"]
+    return tmp_path / "base"
+
+
+def test_an_interrupted_training_goes_on_to_the_very_bytes_of_one_that_was_not(interrupted, base, tmp_path, caplog):
+    with caplog.at_level("INFO"):
+        record = make_base(TINY, interrupted)
+    assert "going on after step 6 of 12" in caplog.messages
+    assert (interrupted / "model.safetensors").read_bytes() == (base / "model.safetensors").read_bytes()
+    assert record["loss_curve"] == make_base(TINY, tmp_path / "at once")["loss_curve"]
+    assert {path.name for path in tmp_path.iterdir()} == {"base", "at once"}
+
+
+def test_a_checkpoint_of_another_training_is_not_used(interrupted, caplog):
+    with caplog.at_level("INFO"):
+        make_base(replace(TINY, matrix_rate=0.01), interrupted)
+    assert not any("going on" in line for line in caplog.messages)
 
 
 def test_a_finished_training_replaces_the_whole_folder(base, tmp_path):

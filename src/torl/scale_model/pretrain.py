@@ -19,6 +19,7 @@ import transformers
 from transformers import PreTrainedTokenizerBase, Qwen2Config, Qwen2ForCausalLM
 
 from torl.files import stable_seed, write_json
+from torl.scale_model.checkpoint import Checkpoint, fingerprint
 from torl.scale_model.corpus import write_corpus
 from torl.scale_model.fitting import fit
 from torl.scale_model.packing import encode, pack, shuffled
@@ -53,7 +54,9 @@ def new_model(settings: Settings, tokenizer: PreTrainedTokenizerBase) -> Qwen2Fo
 def make_base(settings: Settings, out: Path) -> dict[str, Any]:
     """Write corpus, tokenizer and trained model; ``out`` becomes a Hugging Face folder, whole or not at all.
 
-    Returns what ``training.json`` in the folder says: settings, loss curve, sizes, seconds and versions.
+    A training that was interrupted goes on from its last checkpoint, which lies beside ``out`` until it has ended.
+
+    Returns what ``training.json`` in the folder says: settings, loss curve, sizes, seconds (of the last attempt) and versions.
     """
     start = time.monotonic()
     torch.set_num_threads(settings.threads)
@@ -65,7 +68,8 @@ def make_base(settings: Settings, out: Path) -> dict[str, Any]:
     examples = shuffled(encode(documents, tokenizer), stable_seed("order", settings.seed))
     rows = pack(examples, settings.row_tokens)
     model = new_model(settings, tokenizer)
-    curve = fit(model, rows, settings)
+    checkpoint = Checkpoint(path=out.with_name(f".{out.name}.checkpoint"), key=fingerprint(rows, settings))
+    curve = fit(model, rows, settings, checkpoint)
     record = {
         "settings": asdict(settings),
         "loss_curve": curve,
@@ -76,6 +80,7 @@ def make_base(settings: Settings, out: Path) -> dict[str, Any]:
         | {module.__name__: module.__version__ for module in (torch, transformers, tokenizers)},
     }
     _save(model, tokenizer, record, out)
+    checkpoint.remove()
     return record
 
 
