@@ -73,8 +73,10 @@ def test_panels_of_a_run_without_any_call_say_so(metrics: list[dict]) -> None:
     assert texts(behaviour_figure(alone, ["no_tool"], PAPER).svg).count("no code was executed") == 3
 
 
-def test_behaviour_figure_does_without_the_paper(metrics: list[dict]) -> None:
-    assert behaviour_figure(metrics, ["torl"], []).svg
+def test_behaviour_figure_without_the_papers_curves_does_not_name_them(metrics: list[dict]) -> None:
+    shown = texts(behaviour_figure(metrics, ["torl"], []).svg)
+    assert {panel.title for panel in PANELS} <= set(shown)
+    assert not any("paper" in text for text in shown)
 
 
 def test_funnel_figure_shows_what_each_rule_removed(tmp_path: Path) -> None:

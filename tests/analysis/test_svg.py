@@ -64,6 +64,7 @@ def test_own_figures_pass_the_check() -> None:
         '<rect onclick="x()"/>',
         '<use href="https://example.org/a.svg#b"/>',
         '<rect style="fill: url(https://example.org/x)"/>',
+        '<rect style="fill: url(#a); filter: url(https://example.org/x)"/>',
         '<a href="#x"/>',
         "<style>@import 'x';</style>",
     ],

@@ -68,7 +68,7 @@ def behaviour_figure(table: list[dict[str, Any]], experiments: Sequence[str], pa
         shades = colours(experiments)
         for axes, panel in zip(figure.subplots(2, 2).ravel(), PANELS, strict=True):
             _draw_panel(axes, panel, table, shades, paper)
-        extra = [Line2D([], [], color=PAPER, lw=1.6, label="paper, ToRL-1.5B (top axis)")]
+        extra = [Line2D([], [], color=PAPER, lw=1.6, label="paper, ToRL-1.5B (top axis)")] if paper else []
         experiment_legend(figure, shades, extra)
         return finish(
             figure,

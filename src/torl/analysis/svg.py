@@ -55,7 +55,7 @@ def check_inline(svg: str, name: str) -> str:
 def _check_attribute(name: str, key: str, value: str) -> None:
     local = key.rpartition("}")[2].lower()
     outside = local == "href" and not value.startswith("#")
-    loads = "url(" in value and not REFERENCE.search(value)
+    loads = "url(" in REFERENCE.sub("", value)
     if local.startswith("on") or outside or loads:
         raise DataError(f'figure {name} has {local}="{value[:40]}", which could act or load; run draw_figures again.')
 
