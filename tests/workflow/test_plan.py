@@ -76,6 +76,14 @@ def test_a_mistake_stops_the_plan_with_its_cure(arguments: list[str], parts: lis
     assert "Traceback" not in text
 
 
+@pytest.mark.parametrize(
+    "target", ["problems/nonsense/train.parquet", "raw/nonsense.parquet", "torl/evaluation/step_0/nonsense.parquet"]
+)
+def test_a_file_of_an_unknown_selection_or_source_is_no_target(target: str, tmp_path: Path) -> None:
+    text = plan(tmp_path, f"results/demo/{target}", check=False)
+    assert f"No rule to produce results/demo/{target}" in text
+
+
 def test_a_local_file_that_was_replaced_is_read_again(tmp_path: Path) -> None:
     local = tmp_path / "data" / "benchmarks" / "amc23_qwen.jsonl"
     local.parent.mkdir(parents=True)

@@ -68,9 +68,9 @@ REPORTS = {"report": SETTINGS.experiments} | {
 wildcard_constraints:
     experiment="|".join(EXPERIMENTS),
     report="|".join(REPORTS),
-    selection="[a-z_]+",
-    source="[a-z0-9_]+",
-    benchmark="[a-z0-9_]+",
+    selection="|".join(sorted({run.data.selection for run in RUNS.values()})),
+    source="|".join(KNOWN_SOURCES),
+    benchmark="|".join(KNOWN_SOURCES),
     step=r"\d+",
     part="|".join(PARTS),
 

@@ -27,13 +27,13 @@ rule analyse_run:
 
 rule record_provenance:
     input:
-        configs=expand(f"{RESULTS}/{{experiment}}/config.json", experiment=["torl"]),
+        config=f"{RESULTS}/torl/config.json",
     output:
         f"{RESULTS}/provenance.json",
     log:
         f"logs/{SETTINGS.scale}/record_provenance.log",
     shell:
-        "exec logged.sh {log:q} record_provenance.py --config {input.configs:q} --out {output:q}"
+        "exec logged.sh {log:q} record_provenance.py --config {input.config:q} --out {output:q}"
 
 
 rule draw_figures:
