@@ -1,3 +1,5 @@
+"""Rule check_problems: a shard of all rows, checked one by one."""
+
 import subprocess
 import sys
 from pathlib import Path

@@ -1,3 +1,5 @@
+"""Rule describe_problems: the card and the figure of the pool."""
+
 import hashlib
 import subprocess
 import sys

@@ -1,3 +1,5 @@
+"""Rule fetch_problems: a source becomes problems and a manifest, or one line that says what is missing."""
+
 import subprocess
 import sys
 from pathlib import Path

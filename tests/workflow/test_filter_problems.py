@@ -1,3 +1,5 @@
+"""Rule filter_problems: the pool, the dropped rows and the funnel of checked shards."""
+
 import subprocess
 import sys
 from collections.abc import Sequence

@@ -45,7 +45,7 @@ def test_the_program_writes_a_score_for_every_problem(tmp_path: Path) -> None:
     write_json(run_dir.root / "config.json", config.model_dump(mode="json"))
     write_json(tmp_path / "done.json", {"run_dir": str(run_dir.root)})
     write_table(tmp_path / "train.parquet", [{"x": i} for i in range(4)])  # 2 steps a pass, 2 passes
-    solved = {"never": [False, False], "later": [False, True], "always": [True, True], "once": [True, False]}
+    solved = {"never": [False, False], "later": [False, True], "always": [True, True], "also": [False, True]}
     for step in range(4):
         names = list(solved)[:2] if step % 2 == 0 else list(solved)[2:]
         rows = [row(step, name, solved[name][step // 2]) for name in names]
@@ -55,5 +55,5 @@ def test_the_program_writes_a_score_for_every_problem(tmp_path: Path) -> None:
     command += ["--problems", str(tmp_path / "train.parquet"), "--out", str(tmp_path / "scores.parquet")]
     subprocess.run(command, check=True)
     scores = {row["problem_id"]: row["score"] for row in read_table(tmp_path / "scores.parquet")}
-    # the mean curve is 1/2, 1/2, so the room above it is 1/2; every curve is at distance 1/2
-    assert scores == {"never": 0.0, "later": 0.0, "always": 0.0, "once": 0.0}
+    # the mean curve is 1/4, 3/4, so the room above it is 10/16; the curves are at distance 10/16, 2/16, 10/16, 2/16
+    assert scores == {"never": 0.0, "later": 0.8, "always": 0.0, "also": 0.8}

@@ -1,3 +1,5 @@
+"""Rule select_problems: each way of selecting keeps what it promises, and says what it lacks."""
+
 import subprocess
 import sys
 from pathlib import Path

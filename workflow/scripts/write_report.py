@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write the results report: one page for reading, and report.json with every number on it."""
+"""Write the results report: one page for reading, and a JSON file with every number on it."""
 
 import argparse
 from pathlib import Path

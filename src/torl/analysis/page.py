@@ -1,4 +1,4 @@
-"""``report.json`` as one page: no reference to anything outside it, no script, every text escaped."""
+"""The document of a report as one page: no reference to anything outside it, no script, every text escaped."""
 
 import json
 from collections.abc import Callable, Mapping

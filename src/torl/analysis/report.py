@@ -1,4 +1,4 @@
-"""Everything the report says, as one document that ``report.json`` keeps and the page is made from.
+"""Everything the report says, as one document that a JSON file keeps and the page is made from.
 
 No number reaches the page by another way. Strings from outside are cleaned here and escaped by the template.
 """
