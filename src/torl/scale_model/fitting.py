@@ -26,7 +26,7 @@ REPORT_S = 5.0
 CURVE_STEPS = 25
 """Steps that one point of the loss curve averages over."""
 CHECKPOINT_STEPS = 100
-"""Steps between two checkpoints: some seconds of work, and a file of three times the weights."""
+"""Steps between two checkpoints: some seconds of work, and a file of twice the weights."""
 
 
 def batch_loss(model: Qwen2ForCausalLM, batch: Batch) -> Tensor:
