@@ -59,6 +59,14 @@ def test_training_changed_the_policy_and_its_server_kept_up(results: Path, exper
     assert all(row["data"]["training/rollout_probs_diff_max"] < 1e-4 for row in steps)
 
 
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_a_trained_policy_declares_the_end_tokens_of_its_base(results: Path, experiment: str) -> None:
+    folders = results / "base", *(results / experiment / "model" / f"step_{step}" for step in (0, 4))
+    declared = [read_json(folder / "generation_config.json")["eos_token_id"] for folder in folders]
+    assert declared[0] is not None
+    assert declared == [declared[0]] * 3
+
+
 def test_no_code_ran_without_the_tool_and_no_call_failed_for_the_sandbox_s_sake(results: Path) -> None:
     assert not any(row["calls"] for row in trajectories(results, "no_tool"))
     calls = [call for row in trajectories(results, "torl") for call in row["calls"]]

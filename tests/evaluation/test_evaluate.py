@@ -109,6 +109,17 @@ def test_an_answer_within_the_tolerance_that_the_problem_states_is_right(tmp_pat
     assert [row["correct"] for row in rows] == [False, False, True]
 
 
+def test_a_response_without_an_answer_is_wrong_and_stays_in_the_denominator(tmp_path: Path) -> None:
+    class Silent(FakeServer):
+        async def generate(self, request: SamplingRequest) -> Generation:
+            return Generation(token_ids=[*self.eos_ids], log_probs=[-1.0])
+
+    rows = evaluate(settings(), tmp_path / "kept", Silent(), FakeSandbox())
+    assert {(row["answer"], row["correct"]) for row in rows} == {(None, False)}
+    found = estimate(score_rows(rows))
+    assert (found.value, found.n_problems) == (0.0, len(PROBLEMS))
+
+
 def test_every_sample_and_every_turn_has_a_seed_of_its_own_that_reaches_the_server(tmp_path: Path) -> None:
     server = FakeServer()
     evaluate(settings(samples=3, temperature=1.0), tmp_path / "kept", server, FakeSandbox())

@@ -103,8 +103,9 @@ def test_ungraded_and_sandbox_failed_responses_are_counted_and_left_out() -> Non
     assert (scores.ungraded, scores.sandbox_failed) == (2, 1)
 
 
-def test_an_empty_response_stays_in_the_denominator_as_wrong() -> None:
-    assert estimate(score_rows([row("a", False), row("b", True)])).value == 0.5
+def test_a_question_that_was_not_asked_is_counted_once_and_stays_in_the_denominator_as_wrong() -> None:
+    scores = score_rows([row("a", True), row("a", True)] + [row("long", False, "prompt_too_long")] * 2)
+    assert (scores.not_asked, scores.n_responses, estimate(scores).value) == (1, 4, 0.5)
 
 
 def test_nothing_to_score_gives_no_value_and_no_interval() -> None:

@@ -41,9 +41,9 @@ def draw(options: argparse.Namespace) -> list[tuple[Drawing, list[Path]]]:
     estimates = [
         {
             name: {benchmark: estimate(scores) for benchmark, scores in by_benchmark.items()}
-            for name, by_benchmark in x.items()
+            for name, by_benchmark in by_experiment.items()
         }
-        for x in (final, start)
+        for by_experiment in (final, start)
     ]
     curves = read_curves(options.paper)
     drawings = [
