@@ -92,6 +92,13 @@ def test_generation_ends_once_the_stop_string_is_complete(engine: TransformersEn
     assert marker not in engine.tokenizer.decode(stopped.token_ids[:-1])
 
 
+def test_a_stop_string_of_many_tokens_is_seen_with_its_last_one(engine: TransformersEngine) -> None:
+    marker = "<end_of_what_is_to_be_executed_and_shown>"
+    ids = engine.tokenizer.encode(f"Some text.\n{marker}", add_special_tokens=False)
+    assert len(engine.tokenizer.encode(marker)) > 30
+    assert [engine.stopped(ids[:end], (marker, "|")) for end in (len(ids) - 1, len(ids))] == [False, True]
+
+
 def test_prompts_of_any_length_are_served_together(engine: TransformersEngine) -> None:
     requests = [request(engine, "ab" * length, seed=length, max_tokens=5) for length in (1, 40, 90, 300)]
     together = engine.generate(requests)

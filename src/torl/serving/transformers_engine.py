@@ -20,7 +20,7 @@ from torl.serving.end_tokens import end_token_ids
 from torl.serving.request import SamplingRequest
 
 PROMPT_STEP = 32  # tokens; prompts are padded to a multiple of it
-STOP_TAIL = 24  # tokens decoded to look for a stop string; more than the longest marker has
+STOP_SLACK = 8  # tokens decoded beyond the bytes of a stop string, each of which may be a token
 
 
 def width(request: SamplingRequest) -> int:
@@ -92,7 +92,8 @@ class TransformersEngine:
         """Whether one of ``stop`` has just been completed."""
         if not stop:
             return False
-        tail = self.tokenizer.decode(ids[-STOP_TAIL:], skip_special_tokens=True)
+        longest = max(len(marker.encode()) for marker in stop)
+        tail = self.tokenizer.decode(ids[-longest - STOP_SLACK :], skip_special_tokens=True)
         return any(marker in tail for marker in stop)
 
 
