@@ -44,6 +44,12 @@ def test_one_ablation_is_compared_with_torl_and_with_nothing_else(tmp_path: Path
     assert "results/demo/no_tool" not in text
 
 
+def test_the_list_of_targets_says_what_each_experiment_makes(tmp_path: Path) -> None:
+    listed = snakemake(tmp_path, "--list-target-rules").stdout.splitlines()
+    for name in experiment_names(CONFIG):
+        assert f"{name} (The report that compares this experiment with torl.)" in listed
+
+
 def test_all_is_the_default(tmp_path: Path) -> None:
     assert "results/demo/report.html" in plan(tmp_path)
 
