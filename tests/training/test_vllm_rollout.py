@@ -27,7 +27,7 @@ SMALL = {
     "evaluation": {"every": 2},
 }
 ON_CPU = {
-    "PYTHONPATH": str(PROJECT),
+    "PYTHONPATH": f"{PROJECT}:{PROJECT / 'src'}",
     "VERL_USE_EXTERNAL_MODULES": "tests.training.vllm_on_cpu",
     "VLLM_CPU_KVCACHE_SPACE": "1",
     "VLLM_CPU_OMP_THREADS_BIND": "nobind",

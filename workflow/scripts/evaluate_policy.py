@@ -19,7 +19,7 @@ def main() -> None:
     parser.add_argument("--export", type=Path, required=True, help="export.json of export_policy, beside its weights")
     parser.add_argument("--benchmark", required=True)
     parser.add_argument("--problems", type=Path, required=True, help="problems of the benchmark")
-    parser.add_argument("--out", type=Path, required=True, help="parquet, one row a response")
+    parser.add_argument("--out", type=Path, required=True, help="parquet, one row a question and sample")
     parser.add_argument("--threads", type=int, default=1, help="of the transformers engine; vLLM has its own")
     options = parser.parse_args()
     config = RunConfig.model_validate(read_json(options.config))
