@@ -1,7 +1,7 @@
 """Evaluation: every evaluated checkpoint on every benchmark, one job each.
 
 INPUTS:  {experiment}/model/step_{step}/, raw/{benchmark}.parquet
-OUTPUTS: {experiment}/evaluation/step_{step}/{benchmark}.parquet, one row a response or a question that was too long to be asked
+OUTPUTS: {experiment}/evaluation/step_{step}/{benchmark}.parquet, one row a question and sample
 """
 
 
