@@ -95,6 +95,10 @@ FILES = [
     by_python(
         "the environment of the first process", "print(attempt(lambda: open('/proc/1/environ').read() or 1 / 0))"
     ),
+    by_python("the memory of its threads", "print(attempt(open, '/proc/1/task/1/mem', 'r+b'))"),
+    by_python("the map of the first process", "print(attempt(lambda: open('/proc/1/maps').read() or 1 / 0))"),
+    by_python("the program of the first process", "print(attempt(os.readlink, '/proc/1/exe'))"),
+    by_python("namespaces of the first process", "print(attempt(os.open, '/proc/1/ns/user', os.O_RDONLY))"),
     by_python("descriptors of the first process", "print(attempt(os.listdir, '/proc/1/fd'))"),
     by_python("the raw disk", "print(attempt(open, '/dev/vda', 'rb'))"),
     by_python("the memory of the machine", "print(attempt(open, '/dev/mem', 'rb'))"),
@@ -124,6 +128,10 @@ PROCESSES = [
     by_python("a signal to the own group", "signal.signal(15, signal.SIG_IGN)\nattempt(os.kill, 0, 15)\nprint('held')"),
     by_python("ending the first process", "attempt(os.kill, 1, 9)\nimport time; time.sleep(0.2)\nprint('held')"),
     by_python("stopping the first process", "attempt(os.kill, 1, signal.SIGSTOP)\nprint('held')"),
+    by_python(
+        "every signal to the first process",
+        "for number in range(1, 65): attempt(os.kill, 1, number)\nimport time; time.sleep(0.2)\nprint('held')",
+    ),
     by_python(
         "siblings by number",
         "seen = [pid for pid in range(2, 40000) if pid not in (os.getpid(),) "

@@ -9,12 +9,13 @@ import builtins
 import io
 import os
 import resource
+import signal
 import sys
 import threading
 import types
 from typing import Any, NoReturn
 
-from . import files, kernel
+from . import files
 
 SNIPPET_NAME = "snippet.py"
 HIGHEST_DESCRIPTOR = 1 << 20  # no process may have more by default
@@ -88,7 +89,7 @@ def _become_new(folder: str) -> None:
     if numpy := sys.modules.get("numpy"):
         # With a number: left to find one itself, numpy takes longer.
         numpy.random.seed(int.from_bytes(os.urandom(4)))
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its own /proc/self is the snippet's to read
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as Python has it
 
 
 def _take_limits(limits: dict[str, int], preloaded: int, processes: int) -> None:
