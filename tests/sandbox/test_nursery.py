@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -13,10 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import PoolRunner
-from tests.sandbox.processes import assert_works, processes_below, settled
-from torl.sandbox.isolation import Isolation
+from tests.sandbox.processes import assert_works, processes_below, processes_with, settled
+from torl.sandbox.isolation import Isolation, IsolationKind
 from torl.sandbox.limits import Limits
 from torl.sandbox.memory import process_of
+from torl.sandbox.probe import isolation_of
 from torl.sandbox.snippet import RunResult, RunStatus, Snippet
 
 Run = Callable[..., RunResult]
@@ -58,6 +60,28 @@ def test_closing_the_pool_ends_what_is_running(isolation: Isolation) -> None:
     begin = time.monotonic()
     assert runner.wait(close_while_running()).status is RunStatus.ERROR
     assert time.monotonic() - begin < 20
+
+
+def test_without_namespaces_nothing_outlives_the_server_either(marker: str) -> None:
+    code = (
+        "import subprocess, sys, time\n"
+        "for _ in range(2): subprocess.Popen([sys.executable, '-c', 'import os, time; os.fork() or os.setsid(); "
+        f"time.sleep(60)', {marker!r}], start_new_session=True)\n"
+        "time.sleep(60)"
+    )
+    runner = PoolRunner(isolation_of(IsolationKind.LIMITS_ONLY))
+
+    async def close_while_running() -> None:
+        running = asyncio.create_task(runner.pool.run(Snippet(code=code, limits=Limits(run_timeout_s=60.0))))
+        while len(processes_with(marker)) < 4:
+            await asyncio.sleep(0.05)
+        runner.pool._nursery._control.shutdown(socket.SHUT_RDWR)  # as when the server dies
+        while processes_with(marker):
+            await asyncio.sleep(0.05)
+        await running
+
+    runner.wait(asyncio.wait_for(close_while_running(), 30))
+    runner.close()
 
 
 @pytest.mark.parametrize("whom", ["maker", "maker's namespace", "first process of a waiting cell"])

@@ -46,6 +46,7 @@ class Maker:
                 if descriptor == self._control.fileno():
                     commands = self._control.recv(COMMAND_BYTES)
                     if not commands:
+                        self._kill_all()
                         return
                     for _ in commands:
                         self._make()
@@ -114,6 +115,15 @@ class Maker:
         living.connection.close()
         self._events.unregister(pidfd)
         os.close(pidfd)
+
+    def _kill_all(self) -> None:
+        for living in self._living.values():
+            with suppress(ProcessLookupError):
+                signal.pidfd_send_signal(living.born.pidfd, signal.SIGKILL)
+            os.waitpid(living.born.pid, 0)
+        self._living.clear()
+        if self._settings.tier == LIMITS_ONLY:
+            self._kill_orphans()
 
     def _kill_orphans(self) -> None:
         """Whatever a snippet left behind, one generation at a time: its orphans become children of this process."""
