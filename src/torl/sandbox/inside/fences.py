@@ -1,6 +1,6 @@
 """What each tier puts around a cell, from inside the cell's own process.
 
-Tier 1: user, process, mount, network and IPC namespaces of its own, an empty folder in memory, a seccomp filter.
+Tier 1: user, process, mount and IPC namespaces of its own, an empty folder in memory, a seccomp filter.
 Tier 2: Landlock and a seccomp filter that forbids new processes, for machines without user namespaces.
 Tier 3: nothing but the resource limits that every snippet has.
 """
@@ -40,6 +40,7 @@ class Settings:
     """Address space of the zygote."""
 
 
+# Not the network: the zygote's is empty, and the filter allows no socket that could meet another in there.
 NAMESPACES = kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
 
 
