@@ -49,8 +49,8 @@ SYSTEM_CALLS = [
     by_call("a System V message queue", 68, 4711, 0o1666),
     by_call("a System V semaphore", 64, 4711, 1, 0o1666),
     by_call("a POSIX message queue", 240, "b'torl'", 0o102, 0o666, 0),
-    by_call("ptrace of the parent", 101, 16, "os.getppid()", 0, 0),
-    by_call("reading the parent's memory", 310, "os.getppid()", 0, 0, 0, 0, 0),
+    by_call("ptrace of the parent", 101, 16, "os.getppid() or 1", 0, 0),
+    by_call("reading the parent's memory", 310, "os.getppid() or 1", 0, 0, 0, 0, 0),
     by_call("a descriptor of the parent", 438, 3, 0, 0),
     by_call("opening by handle", 304, -100, "ctypes.create_string_buffer(64)", 0),
     by_call("a mount", 165, "b'none'", "b'/tmp'", "b'tmpfs'", 0, 0),
@@ -60,7 +60,7 @@ SYSTEM_CALLS = [
     by_call("a call of the future", 999),
     by_call("switching off address randomisation", 135, 0x0040000),
     by_call("the clock", 227, 0, "ctypes.create_string_buffer(16)"),
-    by_call("limits of another process", 302, "os.getppid()", 0, "ctypes.create_string_buffer(16)", 0),
+    by_call("limits of another process", 302, "os.getppid() or 1", 0, "ctypes.create_string_buffer(16)", 0),
     by_call("signals on behalf of descriptors", 72, 0, 8, 1),
     by_call("a device node", 133, "b'/tmp/disk'", 0o60666, 0x801),
 ]
@@ -95,6 +95,10 @@ FILES = [
     by_python(
         "the environment of the first process", "print(attempt(lambda: open('/proc/1/environ').read() or 1 / 0))"
     ),
+    by_python("the memory of its threads", "print(attempt(open, '/proc/1/task/1/mem', 'r+b'))"),
+    by_python("the map of the first process", "print(attempt(lambda: open('/proc/1/maps').read() or 1 / 0))"),
+    by_python("the program of the first process", "print(attempt(os.readlink, '/proc/1/exe'))"),
+    by_python("namespaces of the first process", "print(attempt(os.open, '/proc/1/ns/user', os.O_RDONLY))"),
     by_python("descriptors of the first process", "print(attempt(os.listdir, '/proc/1/fd'))"),
     by_python("the raw disk", "print(attempt(open, '/dev/vda', 'rb'))"),
     by_python("the memory of the machine", "print(attempt(open, '/dev/mem', 'rb'))"),
@@ -124,6 +128,10 @@ PROCESSES = [
     by_python("a signal to the own group", "signal.signal(15, signal.SIG_IGN)\nattempt(os.kill, 0, 15)\nprint('held')"),
     by_python("ending the first process", "attempt(os.kill, 1, 9)\nimport time; time.sleep(0.2)\nprint('held')"),
     by_python("stopping the first process", "attempt(os.kill, 1, signal.SIGSTOP)\nprint('held')"),
+    by_python(
+        "every signal to the first process",
+        "for number in range(1, 65): attempt(os.kill, 1, number)\nimport time; time.sleep(0.2)\nprint('held')",
+    ),
     by_python(
         "siblings by number",
         "seen = [pid for pid in range(2, 40000) if pid not in (os.getpid(),) "

@@ -1,6 +1,7 @@
 """Processes that a test started, and whether the sandbox still works after what it did."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,3 +37,13 @@ def processes_with(word: str) -> list[str]:
 def assert_works(run: Callable[..., RunResult]) -> None:
     """A snippet that is known to be good still is."""
     assert run("print(6 * 7)").stdout == "42\n"
+
+
+def settled(count: Callable[[], int]) -> int:
+    """What ``count`` gives once it gives the same for a while: cells are made while others end."""
+    current, same = count(), 0
+    while same < 3:
+        time.sleep(0.05)
+        previous, current = current, count()
+        same = same + 1 if current == previous else 0
+    return current

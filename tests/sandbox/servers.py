@@ -18,6 +18,7 @@ import pytest
 
 import torl
 from tests.sandbox.available import need_landlock, need_namespaces
+from tests.sandbox.processes import settled
 from torl.sandbox.launcher import running_sandbox
 
 NOBODY = 65534
@@ -117,21 +118,15 @@ def processes_of(address: str, *, wanted: int | None = None, patience_s: float =
     """Processes of the server that listens at ``address``, itself included, dead ones too; waits for ``wanted`` many."""
     server = _server_at(int(address.rpartition(":")[2]))
     deadline = time.monotonic() + patience_s
-    while (count := 1 + len(server.children(recursive=True))) != wanted and time.monotonic() < deadline:
-        if wanted is None:
-            return _settled(server, count)
+    if wanted is None:
+        return settled(lambda: _with_children(server))
+    while (count := _with_children(server)) != wanted and time.monotonic() < deadline:
         time.sleep(0.02)
     return count
 
 
-def _settled(server: psutil.Process, count: int) -> int:
-    """The number of processes once it stays the same: cells are made while others end."""
-    same = 0
-    while same < 3:
-        time.sleep(0.05)
-        previous, count = count, 1 + len(server.children(recursive=True))
-        same = same + 1 if count == previous else 0
-    return count
+def _with_children(server: psutil.Process) -> int:
+    return 1 + len(server.children(recursive=True))
 
 
 @functools.cache

@@ -4,7 +4,12 @@ import asyncio
 import os
 import socket
 
-from torl.sandbox.execution import _Drain, run_in
+import pytest
+
+from torl.sandbox import execution
+from torl.sandbox.drain import Drain
+from torl.sandbox.execution import run_in
+from torl.sandbox.inside.wire import framed
 from torl.sandbox.nursery import Cell
 from torl.sandbox.snippet import RunResult, RunStatus, Snippet
 
@@ -13,7 +18,7 @@ def test_what_is_still_in_the_pipe_at_the_end_is_read() -> None:
     async def run() -> str:
         read, write = os.pipe()
         os.set_blocking(read, False)
-        drain = _Drain(read, 1000)
+        drain = Drain(read, 1000)
         os.write(write, b"all of it")
         os.close(write)
         drain.finish()
@@ -23,8 +28,8 @@ def test_what_is_still_in_the_pipe_at_the_end_is_read() -> None:
     assert asyncio.run(run()) == "all of it"
 
 
-def run_in_fake_cell(report: bytes) -> RunResult:
-    """Run a snippet in a cell that says ``report`` and ends."""
+def run_in_fake_cell(words: bytes) -> RunResult:
+    """Run a snippet in a cell that says ``words`` and ends."""
 
     async def run() -> RunResult:
         ours, theirs = socket.socketpair()
@@ -36,11 +41,11 @@ def run_in_fake_cell(report: bytes) -> RunResult:
         if child == 0:
             os._exit(0)
         process = os.pidfd_open(child)
-        theirs.sendall(report)
+        theirs.sendall(words)
         theirs.shutdown(socket.SHUT_WR)
         for descriptor in (out_write, err_write):
             os.close(descriptor)
-        cell = Cell(connection=ours, stdout=out_read, stderr=err_read, process=process, folder="")
+        cell = Cell(connection=ours, stdout=out_read, stderr=err_read, root=process, process=os.dup(process), folder="")
         try:
             return await run_in(cell, Snippet(code="print(1)"))
         finally:
@@ -51,17 +56,35 @@ def run_in_fake_cell(report: bytes) -> RunResult:
     return asyncio.run(run())
 
 
-def test_a_cell_that_ends_without_a_report_is_an_error() -> None:
-    result = run_in_fake_cell(b"")
-    assert (result.status, "without a report" in result.error) == (RunStatus.ERROR, True)
+def words(*messages: dict[str, object]) -> bytes:
+    return b"".join(framed(message) for message in messages)
 
 
-def test_a_report_that_is_none_is_an_error() -> None:
-    for report in (b"\0\0\0\x02{", b"\0\0\0\x01{", b"\xff\xff\xff\xff{}", b"\0\0\0\x013"):
-        assert run_in_fake_cell(report).status is RunStatus.ERROR
+BEGUN = {"at": 10.0, "cpu": 0.5}
+ENDED = {"at": 12.0, "cpu": 0.75, "return_code": 3, "killed_from_outside": False}
 
 
-def test_a_report_of_what_could_not_be_done_is_an_error_with_its_words() -> None:
-    body = b'{"error": "no room"}'
-    result = run_in_fake_cell(len(body).to_bytes(4, "big") + body)
+def test_a_run_is_told_by_two_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution.time, "monotonic", lambda: 11.0)
+    result = run_in_fake_cell(words(BEGUN, ENDED))
+    assert (result.status, result.return_code) == (RunStatus.FINISHED, 3)
+    assert (result.seconds, result.cpu_seconds) == (2.0, 0.25)
+
+
+@pytest.mark.parametrize(
+    "said", [words(), words(BEGUN), words(BEGUN, ENDED | {"killed_from_outside": True})], ids=["none", "one", "killed"]
+)
+def test_a_cell_that_is_lost_is_an_error(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution.time, "monotonic", lambda: 11.0)
+    result = run_in_fake_cell(said)
+    assert (result.status, "without a word" in result.error) == (RunStatus.ERROR, True)
+
+
+@pytest.mark.parametrize("said", [b"\0\0\0\x02{", b"\0\0\0\x01{", b"\xff\xff\xff\xff{}", b"\0\0\0\x013"])
+def test_a_word_that_is_none_is_an_error(said: bytes) -> None:
+    assert run_in_fake_cell(said).status is RunStatus.ERROR
+
+
+def test_a_cell_that_cannot_make_itself_ready_is_an_error_with_its_words() -> None:
+    result = run_in_fake_cell(words({"error": "no room"}))
     assert (result.status, result.error) == (RunStatus.ERROR, "the sandbox could not run the snippet: no room")

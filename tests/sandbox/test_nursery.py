@@ -3,6 +3,7 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -13,9 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.sandbox.conftest import PoolRunner
-from tests.sandbox.processes import assert_works, processes_below
-from torl.sandbox.isolation import Isolation
+from tests.sandbox.processes import assert_works, processes_below, processes_with, settled
+from torl.sandbox.isolation import Isolation, IsolationKind
 from torl.sandbox.limits import Limits
+from torl.sandbox.memory import process_of
+from torl.sandbox.probe import isolation_of
 from torl.sandbox.snippet import RunResult, RunStatus, Snippet
 
 Run = Callable[..., RunResult]
@@ -23,13 +26,10 @@ Run = Callable[..., RunResult]
 
 def test_no_dead_process_is_left_either(pool: PoolRunner, run: Run) -> None:
     assert_works(run)
-    before = len(processes_below(os.getpid()))
+    before = settled(lambda: len(processes_below(os.getpid())))
     for code in ("print(1)", "import os\nos.fork()", "while True: pass"):
         run(code, limits=Limits(run_timeout_s=0.5))
-    deadline = time.monotonic() + 10
-    while len(processes_below(os.getpid())) != before and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert len(processes_below(os.getpid())) == before
+    assert settled(lambda: len(processes_below(os.getpid()))) == before
 
 
 def test_no_file_descriptor_is_left_open(pool: PoolRunner, run: Run) -> None:
@@ -62,6 +62,28 @@ def test_closing_the_pool_ends_what_is_running(isolation: Isolation) -> None:
     assert time.monotonic() - begin < 20
 
 
+def test_without_namespaces_nothing_outlives_the_server_either(marker: str) -> None:
+    code = (
+        "import subprocess, sys, time\n"
+        "for _ in range(2): subprocess.Popen([sys.executable, '-c', 'import os, time; os.fork() or os.setsid(); "
+        f"time.sleep(60)', {marker!r}], start_new_session=True)\n"
+        "time.sleep(60)"
+    )
+    runner = PoolRunner(isolation_of(IsolationKind.LIMITS_ONLY))
+
+    async def close_while_running() -> None:
+        running = asyncio.create_task(runner.pool.run(Snippet(code=code, limits=Limits(run_timeout_s=60.0))))
+        while len(processes_with(marker)) < 4:
+            await asyncio.sleep(0.05)
+        runner.pool._nursery._control.shutdown(socket.SHUT_RDWR)  # as when the server dies
+        while processes_with(marker):
+            await asyncio.sleep(0.05)
+        await running
+
+    runner.wait(asyncio.wait_for(close_while_running(), 30))
+    runner.close()
+
+
 @pytest.mark.parametrize("whom", ["maker", "maker's namespace", "first process of a waiting cell"])
 def test_the_pool_recovers_from_the_death_of(isolation: Isolation, whom: str) -> None:
     runner = PoolRunner(isolation)
@@ -75,8 +97,8 @@ def test_the_pool_recovers_from_the_death_of(isolation: Isolation, whom: str) ->
                 runner.pool._nursery._process.kill()
             else:
                 killed = runner.pool._nursery._ready[0]
-                signal.pidfd_send_signal(killed.process, signal.SIGKILL)
-                while not killed.ended:
+                killed.kill()
+                while killed.usable:
                     runner.wait(asyncio.sleep(0.01))
             results = [runner.run("print(6 * 7)") for _ in range(6)]
             lost = 2 if whom.startswith("maker") else 0  # what runs at that moment
@@ -87,32 +109,23 @@ def test_the_pool_recovers_from_the_death_of(isolation: Isolation, whom: str) ->
 
 def test_a_run_whose_first_process_is_killed_is_an_error_and_leaves_nothing(pool: PoolRunner, run: Run) -> None:
     assert_works(run)
-    before = len(processes_below(os.getpid()))
+    before = settled(lambda: len(processes_below(os.getpid())))
 
     async def kill_while_running() -> RunResult:
-        slow = Snippet(code="import time\ntime.sleep(60)", limits=Limits(run_timeout_s=60.0))
-        running = asyncio.create_task(pool.pool.run(slow))
-        while not (first := [pid for pid in processes_below(os.getpid()) if is_first_of_a_running_cell(pid)]):
+        while not pool.pool._nursery._ready:
             await asyncio.sleep(0.01)
-        os.kill(first[0], signal.SIGKILL)
+        cell = pool.pool._nursery._ready[0]
+        slow = Snippet(code="import os, time\nos.fork()\ntime.sleep(60)", limits=Limits(run_timeout_s=60.0))
+        running = asyncio.create_task(pool.pool.run(slow))
+        while not processes_below(process_of(cell.process)):
+            await asyncio.sleep(0.01)
+        cell.kill()
         return (await running)[0]
 
     result = pool.wait(kill_while_running())
-    assert (result.status, "without a report" in result.error) == (RunStatus.ERROR, True)
+    assert (result.status, "without a word" in result.error) == (RunStatus.ERROR, True)
     assert_works(run)
-    deadline = time.monotonic() + 10
-    while len(processes_below(os.getpid())) != before and time.monotonic() < deadline:
-        pool.wait(asyncio.sleep(0.01))
-    assert len(processes_below(os.getpid())) == before
-
-
-def is_first_of_a_running_cell(pid: int) -> bool:
-    """Whether the process is number 1 of the innermost of at least two namespaces, and has a child."""
-    try:
-        numbers = Path(f"/proc/{pid}/status").read_text().partition("NSpid:")[2].split("\n")[0].split()
-        return len(numbers) > 2 and numbers[-1] == "1" and bool(processes_below(pid))
-    except OSError:
-        return False
+    assert settled(lambda: len(processes_below(os.getpid()))) == before
 
 
 def test_a_full_disk_stops_nothing(isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

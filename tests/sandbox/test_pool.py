@@ -43,12 +43,34 @@ def test_chained_exceptions_are_printed_as_python_prints_them(run: Run) -> None:
         ("import sys; sys.exit('text')", 1),
         ("import os; os._exit(0)", 0),
         ("import os; os.kill(os.getpid(), 9)", -9),
+        ("import os; os.abort()", -6),
         ("import ctypes; ctypes.string_at(0)", -11),
+        # a stack without end
+        (
+            "import sys\nsys.setrecursionlimit(10**9)\nclass A:\n    def __getattr__(s, n): return getattr(s, n)\nA().x",
+            -11,
+        ),
         ("raise SystemExit", 0),
     ],
 )
 def test_return_codes_are_those_of_the_contract(run: Run, code: str, return_code: int) -> None:
     assert run(code).return_code == return_code
+
+
+def test_an_interrupt_of_its_own_is_one(run: Run) -> None:
+    result = run(
+        "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\nexcept KeyboardInterrupt: print('yes')"
+    )
+    assert result.stdout == "yes\n"
+
+
+def test_calls_nest_as_deep_as_in_a_script(run: Run) -> None:
+    code = (
+        "import sys\nsys.setrecursionlimit(10**6)\nclass A:\n    depth = 0\n"
+        "    def __getattr__(self, name):\n        self.depth += 1\n"
+        "        return self.depth if self.depth == 10000 else getattr(self, name)\nprint(A().x)"
+    )
+    assert run(code).stdout == "10000\n"
 
 
 def test_the_snippet_is_main(run: Run) -> None:

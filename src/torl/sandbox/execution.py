@@ -1,75 +1,120 @@
-"""Runs one snippet in one cell, seen from the server: sends it, drains its output, takes the report, sees the cell end.
+"""Runs one snippet in one cell, seen from the server: sends it, drains its output, ends it, sees the cell empty.
 
 Differs from ToRL: an endless printer, a crash of the interpreter or a process left behind is an ordinary outcome here.
 """
 
 import asyncio
 import base64
-import json
-import os
-import signal
-from contextlib import suppress
+import time
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
+from torl.sandbox import memory
 from torl.sandbox.capture import Capture
-from torl.sandbox.inside.wire import LENGTH, framed
+from torl.sandbox.drain import Drain
+from torl.sandbox.inside.wire import framed
 from torl.sandbox.nursery import Cell
 from torl.sandbox.snippet import RunResult, RunStatus, Snippet
+from torl.sandbox.words import Words, readable
 
-REPORT_ALLOWANCE_S = 30.0  # over the time-out, which the cell keeps itself, for starting and reporting
+BEGIN_TIMEOUT_S = 30.0  # for a cell to take a request and make itself ready
 END_TIMEOUT_S = 5.0  # for the processes of a killed cell to be gone
-READ_BYTES = 64 * 1024
-LARGEST_REPORT_BYTES = 32 * 1024 * 1024
-FAST_BYTES = 8 * 1024 * 1024  # a snippet that prints more is read with pauses, or it would keep the server busy
-PAUSE_S = 0.001
-LOST = "the snippet's first process ended without a report"
+LOOK_S = 0.05  # between looks at the memory of a snippet's processes
+LOOK_SHARE = 0.1  # of the time at most goes into looking
+LOST = "the cell ended without a word"
 OUT_OF_MEMORY = "MemoryError: the snippet's processes together used more than {limit} MiB\n"
+
+
+class _Stop(StrEnum):
+    """Why the server ended a snippet."""
+
+    TIME = "time-out"
+    MEMORY = "memory of several processes"
+
+
+@dataclass(kw_only=True)
+class _Course:
+    """What is known of a run."""
+
+    begun: dict[str, Any] | None = None
+    ended: dict[str, Any] | None = None
+    stop: _Stop | None = None
+    error: str = ""
+
+    @property
+    def problem(self) -> str:
+        """Why it was none; empty for one that came to its end."""
+        if self.error or self.begun is None or self.ended is None:
+            return self.error or LOST
+        return LOST if self.ended["killed_from_outside"] and self.stop is None else ""
 
 
 async def run_in(cell: Cell, snippet: Snippet) -> RunResult:
     """Run ``snippet`` in ``cell``, which is spent afterwards. Never raises for what the snippet does."""
-    drains = [_Drain(cell.stdout, snippet.limits.output_bytes), _Drain(cell.stderr, snippet.limits.output_bytes)]
+    drains = [Drain(cell.stdout, snippet.limits.output_bytes), Drain(cell.stderr, snippet.limits.output_bytes)]
+    words = Words(cell.connection)
+    course = _Course()
     try:
-        report = await _report(cell, snippet)
-        _kill(cell)
-        ended = await _ended(cell)
+        await _run(cell, words, snippet, course)
+        cell.kill()
+        await _empty(cell, words, course)
         for drain in drains:
             drain.finish()
+        return _result(course, snippet, *(drain.capture for drain in drains), words)
     finally:
         for drain in drains:
             drain.stop()
-        _kill(cell)
-    if not ended:
-        report = {"error": f"processes of the snippet are left {END_TIMEOUT_S:.0f} s after they were killed"}
-    return _result(report, snippet, *(drain.capture for drain in drains))
+        words.close()
+        cell.kill()
 
 
-async def _report(cell: Cell, snippet: Snippet) -> dict[str, Any]:
-    loop = asyncio.get_running_loop()
+async def _run(cell: Cell, words: Words, snippet: Snippet, course: _Course) -> None:
     try:
-        async with asyncio.timeout(snippet.limits.run_timeout_s + REPORT_ALLOWANCE_S):
-            await loop.sock_sendall(cell.connection, framed(_request(snippet)))
-            return await _receive(cell) or {"error": LOST}
+        async with asyncio.timeout(BEGIN_TIMEOUT_S):
+            await asyncio.get_running_loop().sock_sendall(cell.connection, framed(_request(snippet)))
+            course.begun = await words.next()
+        if course.begun is not None and "error" not in course.begun:
+            await _follow(cell, words, snippet, course)
+        elif course.begun is not None:
+            course.error = course.begun["error"]
     except TimeoutError:
-        return {"error": "the snippet's first process does not answer"}
+        course.error = "the cell does not answer"
     except (OSError, ValueError) as error:
-        return {"error": f"{LOST} ({error})"}
+        course.error = f"{LOST} ({error})"
 
 
-async def _receive(cell: Cell) -> dict[str, Any] | None:
-    loop = asyncio.get_running_loop()
-    data = bytearray()
-    while len(data) < LENGTH.size or len(data) < LENGTH.size + LENGTH.unpack_from(data)[0]:
-        part = await loop.sock_recv(cell.connection, READ_BYTES)
-        if not part:
-            return None
-        data += part
-        if len(data) > LARGEST_REPORT_BYTES:
-            raise ValueError("the report has no end")
-    report = json.loads(data[LENGTH.size :])
-    if not isinstance(report, dict):
-        raise ValueError("the report is none")
-    return report
+async def _follow(cell: Cell, words: Words, snippet: Snippet, course: _Course) -> None:
+    """Wait for the end of a snippet that has begun, or for the end of its time or memory."""
+    deadline = course.begun["at"] + snippet.limits.run_timeout_s
+    pause = LOOK_S
+    while (left := deadline - time.monotonic()) > 0:
+        try:
+            async with asyncio.timeout(min(left, pause)):
+                course.ended = await words.next()
+            return
+        except TimeoutError:
+            looked = time.monotonic()
+        # In a thread, since the kernel can take its time over a large process.
+        used = await asyncio.to_thread(memory.used_by_several, cell.process, cell.root, deadline)
+        if used > snippet.limits.memory_mb << 20:
+            course.stop = _Stop.MEMORY
+            return
+        pause = max(LOOK_S, (time.monotonic() - looked) / LOOK_SHARE)
+    course.stop = _Stop.TIME
+
+
+async def _empty(cell: Cell, words: Words, course: _Course) -> None:
+    """Wait until nothing is left of a killed cell, and take the last word."""
+    try:
+        async with asyncio.timeout(END_TIMEOUT_S):
+            while (word := await words.next()) is not None:  # the maker of cells closes when it has cleared up
+                course.ended = word
+            await readable(cell.root)
+    except TimeoutError:
+        course.error = f"processes of the snippet are left {END_TIMEOUT_S:.0f} s after they were killed"
+    except (OSError, ValueError) as error:
+        course.error = course.error or f"{LOST} ({error})"
 
 
 def _request(snippet: Snippet) -> dict[str, Any]:
@@ -78,8 +123,7 @@ def _request(snippet: Snippet) -> dict[str, Any]:
         "code": snippet.code,
         "stdin": snippet.stdin,
         "files": {path: base64.b64encode(content).decode() for path, content in snippet.files.items()},
-        "fetch_files": list(snippet.fetch_files),
-        "timeout": limits.run_timeout_s,
+        "fetch_files": bool(snippet.fetch_files),
         "limits": {
             "memory": limits.memory_mb << 20,
             "cpu": int(limits.run_timeout_s) + 1,
@@ -90,81 +134,22 @@ def _request(snippet: Snippet) -> dict[str, Any]:
     }
 
 
-def _kill(cell: Cell) -> None:
-    with suppress(ProcessLookupError):
-        signal.pidfd_send_signal(cell.process, signal.SIGKILL)
-
-
-async def _ended(cell: Cell) -> bool:
-    """Whether the first process, and with it its namespace, is gone in time."""
-    if cell.ended:
-        return True
-    loop = asyncio.get_running_loop()
-    gone = asyncio.Event()
-    loop.add_reader(cell.process, gone.set)
-    try:
-        async with asyncio.timeout(END_TIMEOUT_S):
-            await gone.wait()
-    except TimeoutError:
-        return False
-    finally:
-        loop.remove_reader(cell.process)
-    return True
-
-
-class _Drain:
-    """Reads one stream as it comes."""
-
-    def __init__(self, descriptor: int, capacity: int) -> None:
-        self.capture = Capture(capacity)
-        self._descriptor = descriptor
-        self._loop = asyncio.get_running_loop()
-        self._pause: asyncio.TimerHandle | None = None
-        self._loop.add_reader(descriptor, self._read)
-
-    def finish(self) -> None:
-        """Read what is left when nobody writes any more."""
-        self.stop()
-        while self._take():
-            pass
-
-    def stop(self) -> None:
-        """Read no more."""
-        self._loop.remove_reader(self._descriptor)
-        if self._pause is not None:
-            self._pause.cancel()
-
-    def _read(self) -> None:
-        if not self._take():
-            self._loop.remove_reader(self._descriptor)
-        elif self.capture.total > FAST_BYTES:
-            self._loop.remove_reader(self._descriptor)
-            self._pause = self._loop.call_later(PAUSE_S, self._loop.add_reader, self._descriptor, self._read)
-
-    def _take(self) -> bool:
-        try:
-            data = os.read(self._descriptor, READ_BYTES)
-        except BlockingIOError:
-            return False
-        self.capture.feed(data)
-        return bool(data)
-
-
-def _result(report: dict[str, Any], snippet: Snippet, out: Capture, err: Capture) -> RunResult:
-    if "error" in report:
-        return RunResult(status=RunStatus.ERROR, error=f"the sandbox could not run the snippet: {report['error']}")
+def _result(course: _Course, snippet: Snippet, out: Capture, err: Capture, words: Words) -> RunResult:
+    if course.problem:
+        return RunResult(status=RunStatus.ERROR, error=f"the sandbox could not run the snippet: {course.problem}")
+    begun, ended, timed_out = course.begun, course.ended, course.stop is _Stop.TIME
     result = RunResult(
-        status=RunStatus.TIME_LIMIT if report["ending"] == "timed_out" else RunStatus.FINISHED,
+        status=RunStatus.TIME_LIMIT if timed_out else RunStatus.FINISHED,
         stdout=out.text(),
         stderr=err.text(),
-        return_code=None if report["ending"] == "timed_out" else report["return_code"],
-        seconds=report["seconds"],
-        cpu_seconds=report["cpu_seconds"],
+        return_code=None if timed_out else ended["return_code"],
+        seconds=ended["at"] - begun["at"],
+        cpu_seconds=ended["cpu"] - begun["cpu"],
         truncated=bool(out.left_out or err.left_out),
         output_bytes=out.total + err.total,
-        files={path: base64.b64decode(content) for path, content in report["files"].items()},
+        files=words.fetched(snippet.fetch_files),
     )
-    if report["ending"] == "memory":
+    if course.stop is _Stop.MEMORY:
         result.return_code = 1
         result.stderr += OUT_OF_MEMORY.format(limit=snippet.limits.memory_mb)
     return result

@@ -5,6 +5,7 @@ import logging
 import os
 import select
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -18,7 +19,7 @@ from torl.sandbox.isolation import Isolation
 START_TIMEOUT_S = 60.0  # the packages are loaded in this time; about a second on an idle machine
 RESTART_AFTER_S = 5.0  # a maker that did not come up is tried again so much later
 LOG_TAIL_BYTES = 2000
-DESCRIPTORS = 4
+DESCRIPTORS = 5
 MESSAGE_BYTES = 4096
 
 logger = logging.getLogger(__name__)
@@ -29,28 +30,40 @@ class Cell:
     """The server's side of a prepared, isolated process that waits for one snippet."""
 
     connection: socket.socket
-    """Takes one request, gives one report."""
+    """Takes one request; tells when its snippet begins and how it ended."""
     stdout: int
     stderr: int
-    process: int
+    root: int
     """A pidfd; with this process everything in the cell ends."""
+    process: int
+    """A pidfd; the process that becomes the snippet."""
     folder: str
     """The working folder where it is one of the machine's; empty otherwise."""
 
     @property
-    def ended(self) -> bool:
-        """Whether nothing of it runs any more."""
-        watched = select.poll()
-        watched.register(self.process, select.POLLIN)
-        return bool(watched.poll(0))
+    def usable(self) -> bool:
+        """Whether it can take a snippet."""
+        return not (_has_ended(self.root) or _has_ended(self.process))
+
+    def kill(self) -> None:
+        """End everything in it."""
+        with suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.root, signal.SIGKILL)
 
     def close(self) -> None:
         """Give back what the cell holds; ends what still runs in it."""
+        self.kill()
         self.connection.close()
-        for descriptor in (self.stdout, self.stderr, self.process):
+        for descriptor in (self.stdout, self.stderr, self.root, self.process):
             os.close(descriptor)
         if self.folder:
             shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _has_ended(pidfd: int) -> bool:
+    watched = select.poll()
+    watched.register(pidfd, select.POLLIN)
+    return bool(watched.poll(0))
 
 
 def _private_folder() -> tempfile.TemporaryDirectory[str]:
@@ -103,7 +116,7 @@ class Nursery:
         while self._ready:
             self._ask(1)
             cell = self._ready.popleft()
-            if not cell.ended:
+            if cell.usable:
                 return cell
             cell.close()
         self._ask(1)
@@ -192,13 +205,14 @@ class Nursery:
                 self._maker_ended()
 
     def _put(self, descriptors: list[int], folder: str) -> None:
-        connection, stdout, stderr, process = descriptors
+        connection, stdout, stderr, root, process = descriptors
         for descriptor in descriptors:
             os.set_blocking(descriptor, False)
         cell = Cell(
             connection=socket.socket(fileno=connection),
             stdout=stdout,
             stderr=stderr,
+            root=root,
             process=process,
             folder=folder if self._scratch else "",
         )

@@ -51,8 +51,8 @@ def missing_part(kind: IsolationKind) -> str:
     """What this machine obviously lacks for ``kind``; empty when it is worth a try."""
     if kind is IsolationKind.LIMITS_ONLY:
         return ""
-    if platform.machine() not in kernel.CLONE_NUMBER:
-        return f"made for {', '.join(kernel.CLONE_NUMBER)}, this is {platform.machine()}"
+    if platform.machine() not in kernel.KILL_TKILL_TGKILL_NUMBERS:
+        return f"made for {', '.join(kernel.KILL_TKILL_TGKILL_NUMBERS)}, this is {platform.machine()}"
     if kind is IsolationKind.NAMESPACES and shutil.which("bwrap") is None:
         return "bubblewrap (bwrap) is not on the PATH"
     if kind is IsolationKind.LANDLOCK and not landlock.version():

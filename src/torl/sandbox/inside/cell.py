@@ -1,26 +1,18 @@
-"""The first process of a snippet's own namespaces: fences itself in, waits for a snippet, runs it in a child, reports.
+"""The life of a cell's own process: fences itself in, waits for a snippet, says when it begins, becomes the snippet.
 
-Made ahead of the request, for one snippet. As process 1 of its namespace it cannot be ended from inside, and when it
-ends the kernel ends everything else in there. Its report says how the snippet ended; the snippet has no way to write
-one.
+Made ahead of the request, for one snippet. How the snippet ended is told by the maker of cells, whose child this process
+is; the snippet has no way to say anything in its place.
 """
 
-import base64
 import os
-import select
-import signal
 import socket
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
-from . import files, memory, wire
-from .interpreter import run_snippet
-
-LOOK_S = 0.05  # between looks at the memory of a snippet's processes
-NOT_PREPARED = "!the snippet's process ended before it began"
-LOOK_SHARE = 0.1  # of the time at most goes into looking
+from . import interpreter, wire
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,89 +30,41 @@ class Fence:
 
     close: Callable[[], str]
     """Fences the calling process in, for good; returns its working folder."""
-    close_child: Callable[[], None]
-    """What is left to do in the snippet's own process."""
-    kill_all: Callable[[int], None]
-    """Ends the snippet's process, whose id it is given, and those that the snippet started."""
-    own_processes: bool
-    """Whether /proc shows the cell's processes alone, and the kernel's process limit counts them alone."""
+    counts_processes: bool
+    """Whether the kernel's process limit counts the cell's processes alone."""
     preloaded_bytes: int
     """Address space that every process begins with."""
 
 
-def live(ends: Ends, fence: Fence) -> None:
-    """Run one snippet and report; returns when all is done or the server has gone."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+def live(ends: Ends, fence: Fence) -> NoReturn:
+    """Fence this process in, wait for a request and become its snippet; ends at once when the server has gone."""
     try:
         folder = fence.close()
-        request = wire.receive(ends.connection)
-        if request is None:
-            return
-        report = _run(request, ends, fence, folder)
-    except (OSError, ValueError) as error:
-        report = {"error": f"{type(error).__name__}: {error}"}
-    ends.connection.sendall(wire.framed(report))
-
-
-def _run(request: dict[str, Any], ends: Ends, fence: Fence, folder: str) -> dict[str, Any]:
-    limits = request["limits"]
-    begun, to_say = os.pipe()
-    child = os.fork()
-    if child == 0:
-        run_snippet(request, ends, fence, folder, to_say)
-    os.close(to_say)
-    with open(begun, encoding="utf-8", errors="replace") as says:
-        said = says.read() or NOT_PREPARED
-    begin = time.monotonic() if said.startswith("!") else float(said)
-    ending = _follow(
-        child,
-        ends.connection.fileno(),
-        begin + request["timeout"],
-        limits["memory"] if fence.own_processes else None,
-    )
-    seconds = time.monotonic() - begin
-    status, usage = _end(child, fence)
-    if said.startswith("!"):
-        return {"error": said[1:]}
-    return {
-        "ending": ending,
-        "return_code": os.waitstatus_to_exitcode(status),
-        "seconds": seconds,
-        "cpu_seconds": usage.ru_utime + usage.ru_stime,
-        "files": {
-            path: base64.b64encode(content).decode()
-            for path, content in files.fetch(folder, request["fetch_files"]).items()
-        },
-    }
-
-
-def _follow(child: int, server: int, deadline: float, memory_limit: int | None) -> str:
-    """How the child ended: ``finished`` by itself, ``timed_out``, ``memory``, or ``abandoned`` by the server."""
-    watched = select.poll()
-    descriptor = os.pidfd_open(child)
-    watched.register(descriptor, select.POLLIN)
-    watched.register(server, select.POLLRDHUP)
-    pause = LOOK_S
-    try:
-        while (left := deadline - time.monotonic()) > 0:
-            if ready := watched.poll(1000 * min(left, pause)):
-                return "finished" if (descriptor, select.POLLIN) in ready else "abandoned"
-            looked = time.monotonic()
-            if memory_limit is not None and memory.used_by_several(deadline) > memory_limit:
-                return "memory"
-            pause = max(LOOK_S, (time.monotonic() - looked) / LOOK_SHARE)
-        return "timed_out"
+        if request := wire.receive(ends.connection):
+            _run(request, ends, fence, folder)
+    except ConnectionError:
+        pass  # the server has gone
+    except Exception:  # noqa: BLE001 -- a mistake of ours, for the server's log
+        traceback.print_exc()
     finally:
+        os._exit(1)
+
+
+def _run(request: dict[str, Any], ends: Ends, fence: Fence, folder: str) -> None:
+    try:
+        path = interpreter.prepare(request, ends, fence, folder)
+        begun = {"at": time.monotonic(), "cpu": time.process_time()}
+        _say(ends.connection, begun, folder if request["fetch_files"] else "")
+    except (OSError, ValueError) as error:
+        _say(ends.connection, {"error": f"{type(error).__name__}: {error}"}, "")
+        return
+    ends.connection.close()
+    interpreter.run(request["code"], path)
+
+
+def _say(connection: socket.socket, message: dict[str, Any], folder: str) -> None:
+    """Send ``message``, with a descriptor of ``folder``, if any, to fetch files from when all has ended."""
+    descriptors = [os.open(folder, os.O_RDONLY | os.O_DIRECTORY)] if folder else []
+    socket.send_fds(connection, [wire.framed(message)], descriptors)
+    for descriptor in descriptors:
         os.close(descriptor)
-
-
-def _end(child: int, fence: Fence) -> tuple[int, Any]:
-    """End and collect everything; returns status and resource usage of ``child``."""
-    fence.kill_all(child)
-    _, status, usage = os.wait4(child, 0)
-    while True:
-        fence.kill_all(child)  # where there is no namespace, orphans turn up one generation at a time
-        try:
-            os.waitpid(-1, 0)
-        except ChildProcessError:
-            return status, usage

@@ -1,13 +1,12 @@
-"""What each tier puts around a cell, from inside the cell's first process.
+"""What each tier puts around a cell, from inside the cell's own process.
 
-Tier 1: user, process, mount, network and IPC namespaces of its own, an empty folder in memory, a seccomp filter.
+Tier 1: user, process, mount and IPC namespaces of its own, an empty folder in memory, a seccomp filter.
 Tier 2: Landlock and a seccomp filter that forbids new processes, for machines without user namespaces.
 Tier 3: nothing but the resource limits that every snippet has.
 """
 
 import os
 import signal
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -41,38 +40,27 @@ class Settings:
     """Address space of the zygote."""
 
 
-NAMESPACES = kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC
+# Not the network: the zygote's is empty, and the filter allows no socket that could meet another in there.
+NAMESPACES = kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID | kernel.CLONE_NEWNS | kernel.CLONE_NEWIPC
 
 
-def namespaces_of(settings: Settings) -> int:
-    """Clone flags for the first process of a cell."""
-    return NAMESPACES if settings.tier == 1 else 0
+def namespaces_of(tier: int) -> int:
+    """Clone flags for the namespaces of a cell."""
+    return NAMESPACES if tier == 1 else 0
 
 
 def fence_of(settings: Settings, folder: str) -> Fence:
     """The fence of ``settings``; ``folder`` is the cell's working folder in tiers 2 and 3."""
-    if settings.tier == 1:
-        return Fence(
-            close=partial(_enter_namespaces, settings),
-            close_child=_nothing,
-            kill_all=_kill_namespace,
-            own_processes=True,
-            preloaded_bytes=settings.preloaded_bytes,
-        )
+    own = settings.tier == 1
     return Fence(
-        close=partial(_close_in_place, settings, folder),
-        close_child=partial(_close_child_in_place, settings),
-        kill_all=_kill_child if settings.tier == 2 else _kill_children,
-        own_processes=False,
+        close=partial(_fill_namespaces, settings) if own else partial(_close_in_place, settings, folder),
+        counts_processes=own,
         preloaded_bytes=settings.preloaded_bytes,
     )
 
 
-def _nothing() -> None:
-    return
-
-
-def _enter_namespaces(settings: Settings) -> str:
+def _fill_namespaces(settings: Settings) -> str:
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # or its own entries in /proc were root's
     _write("/proc/self/setgroups", "deny")
     _write("/proc/self/uid_map", f"{USER_INSIDE} {settings.user} 1")
     _write("/proc/self/gid_map", f"{USER_INSIDE} {settings.group} 1")
@@ -84,54 +72,23 @@ def _enter_namespaces(settings: Settings) -> str:
     kernel.mount("proc", "/proc", PRIVATE | kernel.MS_NOEXEC | kernel.MS_RDONLY)
     os.chdir(WORK_FOLDER)
     kernel.drop_capabilities()
-    _protect()
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     kernel.filter_system_calls(settings.seccomp)
     return WORK_FOLDER
 
 
 def _close_in_place(settings: Settings, folder: str) -> str:
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()
     os.mkdir(folder, 0o700)
     os.chdir(folder)
     os.environ["HOME"] = os.environ["TMPDIR"] = folder
-    kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
     if settings.tier == 2:
-        _protect()
+        kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
         landlock.restrict(settings.readable, (folder, *settings.writable))
-    return folder
-
-
-def _close_child_in_place(settings: Settings) -> None:
-    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-    if settings.tier == 2:
-        # Here and not in the first process, since it forbids to fork.
         kernel.filter_system_calls(settings.seccomp)
         kernel.signal_self_only()
-
-
-def _protect() -> None:
-    # Not to be traced or written to by the snippet, which has the same user id.
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
-
-
-def _kill_namespace(child: int) -> None:
-    """The kernel does this in one stroke, which no fork bomb outruns."""
-    with suppress(ProcessLookupError):
-        os.kill(-1, signal.SIGKILL)
-
-
-def _kill_child(child: int) -> None:
-    """The snippet's process could not start another."""
-    with suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
-
-
-def _kill_children(child: int) -> None:
-    with open(f"/proc/self/task/{os.getpid()}/children", encoding="ascii") as names:
-        children = names.read().split()
-    for each in children:
-        os.kill(int(each), signal.SIGKILL)
+    return folder
 
 
 def _write(path: str, text: str) -> None:

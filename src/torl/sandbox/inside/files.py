@@ -18,9 +18,9 @@ def store(folder: str, contents: Mapping[str, str]) -> None:
             out.write(base64.b64decode(content))
 
 
-def fetch(folder: str, paths: Sequence[str]) -> dict[str, bytes]:
-    """Contents of those ``paths`` below ``folder`` that are regular files; links are not followed, absent ones and
-    those beyond the total size left out."""
+def fetch(folder: int, paths: Sequence[str]) -> dict[str, bytes]:
+    """Contents of those ``paths`` below the open ``folder`` that are regular files; links are not followed, absent
+    ones and those beyond the total size left out. For use when nothing runs any more that could change them."""
     found: dict[str, bytes] = {}
     room = MAX_FETCH_BYTES
     for path in paths:
@@ -32,11 +32,11 @@ def fetch(folder: str, paths: Sequence[str]) -> dict[str, bytes]:
     return found
 
 
-def _read_inside(folder: str, path: str, room: int) -> bytes:
+def _read_inside(folder: int, path: str, room: int) -> bytes:
     parts = PurePosixPath(path).parts
     if not parts or path.startswith("/") or ".." in parts:
         raise ValueError(f"{path!r} leaves the working folder")
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.dup(folder)
     try:
         for part in parts:
             # One step at a time: a link in the middle of the path would lead out of the folder.

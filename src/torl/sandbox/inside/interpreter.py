@@ -9,59 +9,63 @@ import builtins
 import io
 import os
 import resource
+import signal
 import sys
 import threading
-import time
 import types
 from typing import Any, NoReturn
 
-from . import files, kernel
+from . import files
 
 SNIPPET_NAME = "snippet.py"
+HIGHEST_DESCRIPTOR = 1 << 20  # no process may have more by default
 MEMORY_TO_REPORT_IN = 64 * 1024 * 1024  # a snippet at its memory limit must still be able to print its traceback
 
 
-def run_snippet(request: dict[str, Any], ends: Any, fence: Any, folder: str, to_say: int) -> NoReturn:
-    """Become the snippet of ``request``, with the streams of ``ends``, in ``folder``.
+def prepare(request: dict[str, Any], ends: Any, fence: Any, folder: str) -> str:
+    """Make the calling process ready for the snippet of ``request``, with the streams of ``ends``, in ``folder``; of
+    other descriptors it keeps only the connection of ``ends``. Returns the path of the code.
 
-    Writes to ``to_say`` the time when all is ready, or ``!`` and what is not.
+    Raises:
+        OSError, ValueError: something cannot be made ready.
     """
+    files.store(folder, request["files"])
+    path = os.path.join(folder, SNIPPET_NAME)
+    with open(path, "wb") as out:
+        out.write(request["code"].encode("utf-8", "surrogatepass"))
+    _connect(request["stdin"], ends, folder)
+    _become_new(folder)
+    limits = request["limits"]
+    _take_limits(limits, fence.preloaded_bytes, limits["processes"] if fence.counts_processes else 0)
+    return path
+
+
+def run(code: str, path: str) -> NoReturn:
+    """Run ``code`` and end as an interpreter does."""
     status = 1
     try:
-        try:
-            path = _prepare(request, ends, fence, folder, to_say)
-        except (OSError, ValueError) as error:
-            os.write(to_say, f"!{type(error).__name__}: {error}".encode())
-            os._exit(1)
-        os.write(to_say, repr(time.monotonic()).encode())
-        os.close(to_say)
-        status = _run_as_main(request["code"], path)
+        status = _run_as_main(code, path)
         status = _shut_down(status)
     finally:
         os._exit(status)
 
 
-def _prepare(request: dict[str, Any], ends: Any, fence: Any, folder: str, to_say: int) -> str:
-    files.store(folder, request["files"])
-    path = os.path.join(folder, SNIPPET_NAME)
-    with open(path, "wb") as out:
-        out.write(request["code"].encode("utf-8", "surrogatepass"))
-    _connect(request["stdin"], ends, folder, to_say)
-    _become_new(folder)
-    fence.close_child()
-    limits = request["limits"]
-    _take_limits(limits, fence.preloaded_bytes, limits["processes"] if fence.own_processes else 0)
-    return path
+def close_all_but(*kept: int) -> None:
+    """Close every descriptor above the standard ones that is not in ``kept``."""
+    begin = 3
+    for descriptor in sorted(kept):
+        os.closerange(begin, descriptor)
+        begin = descriptor + 1
+    os.closerange(begin, HIGHEST_DESCRIPTOR)
 
 
-def _connect(stdin: str, ends: Any, folder: str, to_say: int) -> None:
-    """Make the three standard streams new ones and close everything else but ``to_say``."""
+def _connect(stdin: str, ends: Any, folder: str) -> None:
+    """Make the three standard streams new ones and close everything else but the connection."""
     source = os.open("/dev/null", os.O_RDONLY) if not stdin else _file_with(stdin, folder)
     os.dup2(source, 0)
     os.dup2(ends.stdout, 1)
     os.dup2(ends.stderr, 2)
-    os.closerange(3, to_say)
-    os.closerange(to_say + 1, 1024)
+    close_all_but(ends.connection.fileno())
     utf8 = {"encoding": "utf-8", "errors": "surrogateescape"}
     sys.stdin = sys.__stdin__ = io.TextIOWrapper(open(0, "rb", closefd=False), **utf8)  # noqa: SIM115
     # Unbuffered, so that what a timed-out snippet printed is not lost.
@@ -85,7 +89,7 @@ def _become_new(folder: str) -> None:
     if numpy := sys.modules.get("numpy"):
         # With a number: left to find one itself, numpy takes longer.
         numpy.random.seed(int.from_bytes(os.urandom(4)))
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)  # its own /proc/self is the snippet's to read
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # as Python has it
 
 
 def _take_limits(limits: dict[str, int], preloaded: int, processes: int) -> None:

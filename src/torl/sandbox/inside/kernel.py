@@ -1,16 +1,20 @@
 """The system calls that Python has no function for."""
 
 import ctypes
+import mmap
 import os
 import platform
 import signal
 import struct
+from collections.abc import Callable
 
+CLONE_VM = 0x00000100
+CLONE_FILES = 0x00000400
+CLONE_VFORK = 0x00004000
 CLONE_NEWNS = 0x00020000
 CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
-CLONE_NEWNET = 0x40000000
 CLONE_PIDFD = 0x00001000
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
@@ -23,8 +27,8 @@ PR_SET_NO_NEW_PRIVS = 38
 SECCOMP_MODE_FILTER = 2
 BPF_INSTRUCTION_BYTES = 8
 CAPABILITY_VERSION = 0x20080522
+PF_EXITING = 0x4  # of the flags in /proc/PID/stat
 
-CLONE_NUMBER = {"x86_64": 56, "aarch64": 220}
 KILL_TKILL_TGKILL_NUMBERS = {"x86_64": (62, 200, 234), "aarch64": (129, 130, 131)}
 PIDFD_SEND_SIGNAL_NUMBER = 424
 BPF_INSTRUCTION = struct.Struct("=HBBI")
@@ -33,8 +37,9 @@ SECCOMP_ALLOW, SECCOMP_EPERM = 0x7FFF0000, 0x00050001
 CALL_NUMBER_AT, FIRST_ARGUMENT_AT = 0, 16  # struct seccomp_data, little-endian
 
 libc = ctypes.CDLL(None, use_errno=True)
-# Keeps the interpreter's lock, which the child of a bare clone could not take back.
+# Keeps the interpreter's lock, which a process that shares this one's memory could not take back.
 _locked = ctypes.PyDLL(None, use_errno=True)
+_Callback = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)
 
 
 class _Program(ctypes.Structure):
@@ -48,25 +53,68 @@ def _checked(result: int, what: str) -> int:
     return result
 
 
-def fork_into(namespaces: int) -> tuple[int, int]:
-    """Fork into new ``namespaces`` (clone flags); returns (process id, pidfd) to the parent and (0, -1) to the child.
+class Stack:
+    """Memory for the stack of a process that shares the caller's memory. The lowest page is out of bounds."""
 
-    The calling process must have one thread. Python's hooks for a fork do not run, which a child has no need of that
-    does little more than ``os.fork``; they touch, and so copy, many pages.
+    def __init__(self, size: int) -> None:
+        flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_STACK
+        self._memory = mmap.mmap(-1, size, flags=flags)
+        bottom = ctypes.addressof(ctypes.c_char.from_buffer(self._memory))
+        _checked(libc.mprotect(ctypes.c_void_p(bottom), ctypes.c_size_t(mmap.PAGESIZE), 0), "mprotect")
+        self.top = ctypes.c_void_p(bottom + size)
+
+
+def start_paused(namespaces: int, stack: Stack) -> tuple[int, int]:
+    """Start a process in new ``namespaces`` (clone flags) that waits for its death and does nothing else.
+
+    It shares the caller's memory and descriptors, so it costs next to nothing. Returns its process id and a pidfd.
 
     Raises:
         OSError: the kernel refuses.
     """
-    number = CLONE_NUMBER[platform.machine()]
     pidfd = ctypes.c_int(-1)
-    flags = ctypes.c_ulong(namespaces | CLONE_PIDFD | signal.SIGCHLD)
-    pid = _locked.syscall(ctypes.c_long(number), flags, None, ctypes.byref(pidfd), None, None)
-    if pid == 0:
-        return 0, -1
-    refused = ctypes.get_errno()
-    if pid < 0:
-        raise OSError(refused, f"a process in its own namespaces: {os.strerror(refused)}")
-    return pid, pidfd.value
+    flags = CLONE_VM | CLONE_FILES | CLONE_PIDFD | signal.SIGCHLD | namespaces
+    pid = _locked.clone(_locked.pause, stack.top, flags, None, ctypes.byref(pidfd))
+    return _checked(pid, "a process in its own namespaces"), pidfd.value
+
+
+def call_in_another_process(function: Callable[[], None], stack: Stack) -> None:
+    """Call ``function`` as if here, memory and descriptors being the same, but in a process of its own, which ends with
+    the call: what it does to its namespaces is not done to the caller's. The caller must have one thread.
+
+    Raises:
+        OSError: the kernel refuses; or what ``function`` raises.
+    """
+    raised: list[BaseException] = []
+
+    def call(_: object) -> int:
+        try:
+            function()
+        except BaseException as error:  # noqa: BLE001 -- raised below, on the caller's own stack
+            raised.append(error)
+        return 0
+
+    # With CLONE_VFORK the caller stands still until the other process has ended.
+    flags = CLONE_VM | CLONE_FILES | CLONE_VFORK | signal.SIGCHLD
+    pid = _checked(_locked.clone(_Callback(call), stack.top, flags, None), "a process beside this one")
+    os.waitpid(pid, 0)
+    if raised:
+        raise raised[0]
+
+
+def enter_namespaces(pidfd: int, namespaces: int) -> None:
+    """Enter ``namespaces`` of a process that shares this one's memory; into that of processes go only the children."""
+    prctl(PR_SET_DUMPABLE, 1)  # whoever may not read a process may not enter its namespaces
+    try:
+        _checked(_locked.setns(pidfd, namespaces), "entering namespaces")
+    finally:
+        prctl(PR_SET_DUMPABLE, 0)
+
+
+def is_ending(pid: int) -> bool:
+    """Whether a child of this process is on its way out, or out and not collected."""
+    with open(f"/proc/{pid}/stat", "rb") as line:
+        return bool(int(line.read().rpartition(b")")[2].split()[6]) & PF_EXITING)
 
 
 def mount(kind: str, target: str, flags: int, options: str = "") -> None:

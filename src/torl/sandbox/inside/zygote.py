@@ -1,7 +1,8 @@
 """The process that every cell is forked from: preloads what snippets import, then makes cells on demand.
 
 Started by exec in a clean environment, in the root that its cells share, and single-threaded. Takes one byte per cell to
-make over its control socket and answers with the cell's connections; ends when the server does.
+make over its control socket and answers with the cell's connections; tells the server over a cell's connection how the
+cell's process ended; ends when the server does.
 
 Arguments: control socket, settings in JSON (see ``start``), folders of packages.
 """
@@ -13,13 +14,12 @@ import gc
 import importlib
 import json
 import os
-import signal
 import socket
 import sys
-import traceback
-from contextlib import suppress
 
-from . import cell, fences, kernel, pages
+from . import fences, kernel, pages
+from .birth import Birthplace
+from .maker import Maker
 
 PRELOADED = (
     *("bisect", "cmath", "collections", "contextlib", "copy", "datetime", "decimal", "fractions", "functools", "heapq"),
@@ -37,7 +37,6 @@ WARM_UP = (
     "s.integrate(x**2, x), s.limit(s.sin(x)/x, x, 0), s.factorint(360), s.latex(s.sqrt(2)/2), s.N(s.pi, 20)",
     "s.Matrix([[1, 2], [3, 4]]).det(), s.Rational(1, 3) + s.sqrt(8), s.nsimplify(0.5), s.summation(x, (x, 1, 10))",
 )
-COMMAND_BYTES = 4096
 
 
 def start() -> None:
@@ -48,6 +47,7 @@ def start() -> None:
         _drop_root(options["user"])
     sys.path += sys.argv[3:]
     _preload()
+    birthplace = Birthplace(fences.namespaces_of(options["tier"]))
     settings = fences.Settings(
         tier=options["tier"],
         user=os.geteuid(),
@@ -58,13 +58,9 @@ def start() -> None:
         writable=tuple(options["writable"]),
         preloaded_bytes=_address_space(),
     )
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # ended cells leave nothing to collect
+    maker = Maker(control, settings, birthplace, options["scratch"])
     control.send(b"ready")
-    count = 0
-    while commands := control.recv(COMMAND_BYTES):
-        for _ in commands:
-            count += 1
-            _make_cell(control, settings, os.path.join(options["scratch"], f"{os.getpid()}-{count}"))
+    maker.work()
 
 
 def _drop_root(user: int) -> None:
@@ -74,8 +70,6 @@ def _drop_root(user: int) -> None:
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    # The change of user made this process's own entries in /proc root's; cells write their user map there.
-    kernel.prctl(kernel.PR_SET_DUMPABLE, 1)
 
 
 def _preload() -> None:
@@ -100,33 +94,3 @@ def _preload() -> None:
 def _address_space() -> int:
     with open("/proc/self/statm", "rb") as line:
         return int(line.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def _make_cell(control: socket.socket, settings: fences.Settings, folder: str) -> None:
-    server, own = socket.socketpair()
-    out_read, out_write = os.pipe()
-    err_read, err_write = os.pipe()
-    try:
-        pid, pidfd = kernel.fork_into(fences.namespaces_of(settings))
-    except OSError as error:
-        control.send(f"error {error}".encode())
-        sys.exit(1)
-    if pid == 0:
-        status = 1
-        try:
-            for descriptor in (control, server):
-                descriptor.close()
-            os.close(out_read)
-            os.close(err_read)
-            cell.live(cell.Ends(connection=own, stdout=out_write, stderr=err_write), fences.fence_of(settings, folder))
-            status = 0
-        except ConnectionError:
-            status = 0  # the server has gone
-        except Exception:  # noqa: BLE001 -- a mistake of ours, for the server's log
-            traceback.print_exc()
-        finally:
-            os._exit(status)
-    with suppress(ConnectionError):
-        socket.send_fds(control, [f"cell {folder}".encode()], [server.fileno(), out_read, err_read, pidfd])
-    for descriptor in (server.detach(), own.detach(), out_read, out_write, err_read, err_write, pidfd):
-        os.close(descriptor)
