@@ -87,21 +87,35 @@ async def _run(cell: Cell, words: Words, snippet: Snippet, course: _Course) -> N
 async def _follow(cell: Cell, words: Words, snippet: Snippet, course: _Course) -> None:
     """Wait for the end of a snippet that has begun, or for the end of its time or memory."""
     deadline = course.begun["at"] + snippet.limits.run_timeout_s
-    pause = LOOK_S
-    while (left := deadline - time.monotonic()) > 0:
-        try:
-            async with asyncio.timeout(min(left, pause)):
-                course.ended = await words.next()
-            return
-        except TimeoutError:
-            looked = time.monotonic()
-        # In a thread, since the kernel can take its time over a large process.
-        used = await asyncio.to_thread(memory.used_by_several, cell.process, cell.root, deadline)
-        if used > snippet.limits.memory_mb << 20:
+    end = asyncio.ensure_future(words.next())
+    excess = asyncio.ensure_future(_excess(cell, snippet.limits.memory_mb << 20))
+    try:
+        left = max(0.0, deadline - time.monotonic())
+        await asyncio.wait((end, excess), timeout=left, return_when=asyncio.FIRST_COMPLETED)
+        if end.done():
+            course.ended = end.result()
+        elif excess.done():
+            excess.result()
             course.stop = _Stop.MEMORY
+        else:
+            course.stop = _Stop.TIME
+    finally:
+        end.cancel()
+        excess.cancel()
+        await asyncio.wait((end, excess))  # until both have let go of the cell
+
+
+async def _excess(cell: Cell, limit: int) -> None:
+    """Wait until a snippet's processes use more than ``limit`` bytes together."""
+    snippet, root = memory.process_of(cell.process), memory.process_of(cell.root)
+    pause = LOOK_S
+    while True:
+        await asyncio.sleep(pause)
+        looked = time.monotonic()
+        # In a thread, since the kernel can take its time over a large process.
+        if await asyncio.to_thread(memory.used_by_several, snippet, root) > limit:
             return
         pause = max(LOOK_S, (time.monotonic() - looked) / LOOK_SHARE)
-    course.stop = _Stop.TIME
 
 
 async def _empty(cell: Cell, words: Words, course: _Course) -> None:

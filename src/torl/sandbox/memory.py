@@ -1,30 +1,25 @@
 """Memory of a snippet that has several processes, which no limit of the kernel bounds together without control groups."""
 
 import os
-import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def used_by_several(snippet: int, root: int, deadline: float) -> int:
-    """Bytes that a snippet's processes use together: itself, what it started, and orphans, which its ``root`` gets.
-
-    Both are given as pidfds. They are looked at until ``deadline``. 0 when there is just one process: that one has a
-    limit of its own.
-    """
-    process = process_of(snippet)
-    others = list(_below((process, process_of(root))))
-    if not others:
-        return 0
-    return sum(_used_by(pid) for pid in (process, *others) if time.monotonic() < deadline)
-
-
 def process_of(pidfd: int) -> int:
     """The id of the process behind ``pidfd``; -1 when it has ended."""
     lines = Path(f"/proc/self/fdinfo/{pidfd}").read_bytes().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(b"Pid:"))
+
+
+def used_by_several(snippet: int, root: int) -> int:
+    """Bytes that a snippet's processes use together: itself, what it started, and orphans, which its ``root`` gets.
+
+    0 when there is just one process: that one has a limit of its own.
+    """
+    others = list(_below((snippet, root)))
+    return sum(_used_by(pid) for pid in (snippet, *others)) if others else 0
 
 
 def _below(pids: Iterable[int]) -> Iterator[int]:
