@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.chain import snakemake
+from tests.chain import overrides, snakemake
 from tests.conftest import PROJECT
 from torl.files import read_json, read_jsonl, read_table
 from torl.training.run_dir import RunDir
 
-pytestmark = pytest.mark.timeout(1700)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1700)]
 
-PROBLEMS, EPOCHS, SAMPLES, KEPT = 14, 3, 4, 6
+PROBLEMS, EPOCHS, SAMPLES, KEPT = 14, 2, 8, 6
 SCALE = {
-    "model": {"base": "scale-model", "pretrain_documents": 12_000, "pretrain_steps": 350},
+    "model": {"base": "scale-model", "pretrain_documents": 20_000, "pretrain_steps": 600},
     "data": {"sources": ["generated_train"], "generate": PROBLEMS, "selection": "lim", "count": KEPT},
     "rollout": {"prompt": "tir_base_0309", "max_tool_calls": 1, "max_prompt_tokens": 128, "max_response_tokens": 120},
     "train": {
@@ -32,8 +32,8 @@ SCALE = {
     },
     "evaluation": {"benchmarks": ["generated_test"], "generate": 10, "every": 2},
 }
-BAND = (0.0, 0.75)
-PASS_RATE = {"selection": "pass_rate", "pass_rate_samples": SAMPLES, "pass_rate_band": list(BAND)}
+BAND = (0.125, 0.75)
+PASS_RATE = {"selection": "pass_rate", "pass_rate_samples": SAMPLES, "pass_rate_band": list(BAND), "count": None}
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def by_pass_rate(results: Path, project: Path, tmp_path_factory: pytest.TempPath
         folder,
         "--config",
         "scale=tiny",
-        f"overrides={{data: {PASS_RATE}}}",
+        overrides({"data": PASS_RATE}),
         "--",
         "results/tiny/torl/done.json",
         project=project,
@@ -134,7 +134,19 @@ def test_lim_trains_on_the_highest_scores(results: Path) -> None:
 
 def test_the_report_shows_the_probe_s_training_and_says_what_it_has_no_evaluation_of(results: Path) -> None:
     report = read_json(results / "report_probe.json")
-    assert report
+    assert [(run["experiment"], run["steps"]) for run in report["runs"]] == [
+        ("torl", 2),
+        ("probe", EPOCHS * (PROBLEMS // 4)),
+    ]
+    lines = {line["experiment"]: line for group in report["headline"] for line in group["lines"]}
+    assert lines["torl"]["evaluated"]
+    assert not lines["probe"]["evaluated"]
+    assert lines["probe"]["start"]["value"] == lines["torl"]["start"]["value"]
+    assert report["comparisons"] == []
+    assert report["selection"]["method"] == "lim"
+    page = (results / "report_probe.html").read_text(encoding="utf-8")
+    assert "not evaluated at this step" in page
+    assert "torl minus probe" not in page
 
 
 def test_pass_rates_are_counts_of_the_responses_and_the_band_is_what_is_trained_on(by_pass_rate: Path) -> None:
