@@ -34,12 +34,15 @@ _OTHER_SPELLINGS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], 
     (re.compile(r"\\([dt]?)frac(?![a-zA-Z])"), lambda found: "\\frac" if found[1] else "\\dfrac"),
     (re.compile(rf"\\({'|'.join(_RELATIONS)})(?![a-zA-Z])"), lambda found: "\\" + _RELATIONS[found[1]]),
     (re.compile(r"\\sqrt\s*(\d)"), lambda found: f"\\sqrt{{{found[1]}}}"),
-    (re.compile(r"([\^_])(?:\{(\w)\}(?!\w)|(\w))"), lambda found: found[1] + (found[2] or f"{{{found[3]}}}")),
+    (
+        re.compile(r"([\^_])(?:\{(\w)\}(?!\w)|((?<=\^)\d+|\w(?!\d)))"),
+        lambda found: found[1] + (found[2] or f"{{{found[3]}}}"),
+    ),
     (re.compile(r"\^\\circ(?![a-zA-Z])"), lambda found: "^{\\circ}"),
     (re.compile(r"(?<![\d.])\.(?=\d)"), lambda found: "0."),
     (re.compile(r"(?<=\d)\s*\\text\s*\{\s*(?!or\b|and\b)([a-z]+)\s*\}"), lambda found: f"\\,\\mathrm{{{found[1]}}}"),
     (re.compile(r"\A\s*\\text\s*\{([^{}\\]*)\}\s*\Z"), lambda found: found[1].strip()),
-    (re.compile(r"(?<=[\w)}])\s*([+=])(?=\s*[\w(\\])"), lambda found: f" {found[1]} "),
+    (re.compile(r"(?<=[\w)}])\s*([+=])\s*(?=[\w(\\])"), lambda found: f" {found[1]} "),
 )
 """What other writers put in place of what, all of the same value."""
 _PLAIN_NUMBER = re.compile(
