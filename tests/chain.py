@@ -27,10 +27,10 @@ def overrides(*layers: dict[str, Any]) -> str:
 
 
 def snakemake(
-    folder: Path, *arguments: str, check: bool = True, timeout: float = 1500
+    folder: Path, *arguments: str, project: Path = PROJECT, check: bool = True, timeout: float = 1500
 ) -> subprocess.CompletedProcess[str]:
-    """Run Snakemake on this project with results in ``folder``."""
-    command = [sys.executable, "-m", "snakemake", "-s", str(PROJECT / "workflow" / "Snakefile")]
+    """Run Snakemake on ``project`` with results in ``folder``."""
+    command = [sys.executable, "-m", "snakemake", "-s", str(project / "workflow" / "Snakefile")]
     command += ["--directory", str(folder), *arguments]
     result = subprocess.run(
         command, capture_output=True, text=True, timeout=timeout, cwd=PROJECT, env=os.environ | {"HF_HUB_OFFLINE": "1"}

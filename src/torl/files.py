@@ -74,8 +74,8 @@ def write_jsonl(path: Path | str, rows: Iterable[dict[str, Any]]) -> None:
             out.write(json_line(row))
 
 
-def read_jsonl(path: Path | str) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSONL file.
+def read_jsonl(path: Path | str, *, may_be_cut: bool = False) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSONL file; with ``may_be_cut`` a last line that a kill cut off is left out.
 
     Raises:
         DataError: the file is missing, or a line is not a JSON object (the message has its number).
@@ -87,7 +87,7 @@ def read_jsonl(path: Path | str) -> Iterator[dict[str, Any]]:
         raise DataError(f"{path} is no file; give the path of a JSONL file.")
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
-            if not line.strip():
+            if not line.strip() or (may_be_cut and not line.endswith(b"\n")):
                 continue
             try:
                 row = json.loads(line)

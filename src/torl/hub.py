@@ -47,6 +47,10 @@ def hub_errors(what: str) -> Iterator[None]:
         ) from error
     except EntryNotFoundError as error:
         raise DataError(f"{what}: there is no such file. Correct its path.") from error
+    except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
+        raise DataError(
+            f"{what}: the hub cannot be reached ({_first_line(error)}). Check the network, its proxy and HF_ENDPOINT."
+        ) from error
     except (HfHubHTTPError, httpx.HTTPError, OSError) as error:
         raise DataError(
             f"{what}: the download broke off ({_first_line(error)}). Run again: it goes on where it stopped."

@@ -6,7 +6,7 @@ is too easy or too hard for the cost of k rollouts a problem, where learning imp
 Differs from ToRL: it selects by learning impact alone; LIMR's authors name offline pass rates as the cheap substitute.
 """
 
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -67,11 +67,12 @@ def read_pass_rates(path: Path | str) -> dict[str, PassRate]:
 
 def pass_rates(responses: Iterable[tuple[str, bool | None]]) -> dict[str, PassRate]:
     """Pass rates from pairs of problem id and whether the response is right; None was not judged and does not count."""
-    graded: dict[str, list[bool]] = defaultdict(list)
+    passes, samples = Counter(), Counter()
     for name, correct in responses:
         if correct is not None:
-            graded[name].append(correct)
-    return {name: PassRate(sum(answers), len(answers)) for name, answers in graded.items()}
+            passes[name] += correct
+            samples[name] += 1
+    return {name: PassRate(passes[name], count) for name, count in samples.items()}
 
 
 def select_pass_rate(

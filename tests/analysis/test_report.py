@@ -51,6 +51,22 @@ def test_several_benchmarks_have_their_mean_first(tmp_path: Path, runs: list[Run
     assert report["summary"]["benchmark"] == "mean over benchmarks"
 
 
+def test_a_run_that_was_evaluated_before_training_alone_has_a_start_and_no_result(tmp_path: Path) -> None:
+    runs = [Run(tmp_path, name) for name in ("torl", "probe")]
+    runs[1].evaluations = runs[1].evaluations[:1]
+    report = build_report(make_material(tmp_path, *runs))
+    line = headline(report, "heldout", "probe")
+    assert (line["step"], line["evaluated"], line["accuracy"]["value"]) == (30, False, None)
+    assert line["start"]["value"] > 0
+    assert [one["experiment"] for one in report["summary"]["lines"]] == ["torl"]
+    assert [one["kind"] for one in report["warnings"] if one["experiment"] == "probe"] == ["not_evaluated"]
+    assert not report["comparisons"]
+    text = Page(render_page(report, {})).text
+    assert f"not evaluated at this step; {100 * line['start']['value']:.1f}% before training" in text
+    assert "probe minus" not in text
+    assert "minus probe" not in text
+
+
 def test_comparison_subtracts_paired_by_question(tmp_path: Path, runs: list[Run]) -> None:
     report = build_report(make_material(tmp_path, *runs))
     easy = next(one for one in report["comparisons"] if one["benchmark"] == "easy")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.analysis.factory import make_row
-from torl.analysis.results import experiments_of, last_step, read_evaluations, scores_at
+from torl.analysis.results import experiments_of, last_step, read_evaluations, result_step, scores_at
 from torl.errors import DataError
 from torl.files import write_table
 from torl.rollout.trajectory import TRAJECTORY_SCHEMA
@@ -25,6 +25,16 @@ def test_a_benchmark_that_lacks_the_last_step_is_absent_from_it(tmp_path: Path) 
     found = read_evaluations(files)
     assert last_step(found, "torl") == 20
     assert scores_at(found, "torl", 20).keys() == {"easy"}
+
+
+def test_the_untrained_model_is_the_result_of_no_training(tmp_path: Path) -> None:
+    found = read_evaluations([write(tmp_path / "a", make_row(step=0))])
+    trained = [{"experiment": "torl", "benchmark": "train", "step": step} for step in range(9)]
+    assert result_step([], found, "torl") == 0
+    assert result_step(trained, found, "torl") == 9
+    assert scores_at(found, "torl", 9) == {}
+    found = read_evaluations([write(tmp_path / "b", make_row(step=4))])
+    assert result_step(trained, found, "torl") == 4
 
 
 def test_an_empty_file_is_no_evaluation(tmp_path: Path) -> None:

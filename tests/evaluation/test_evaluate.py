@@ -1,6 +1,7 @@
 """Evaluation with a scripted model: one row a sample, seeds of their own, nothing asked twice."""
 
 import asyncio
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -85,15 +86,19 @@ def evaluate(
     fingerprint: str = "same",
     problems: list[Problem] = PROBLEMS,
 ) -> list[dict[str, Any]]:
-    async def run() -> list[dict[str, Any]]:
+    file = KeptRows(kept, fingerprint)
+
+    async def run() -> None:
         with Grader() as grader:
             evaluator = Evaluator(config=config, step=3, server=server, sandbox=sandbox, grader=grader)
-            return await evaluator.run("b", problems, KeptRows(kept, fingerprint), lambda _: None)
+            await evaluator.run("b", problems, file, lambda _: None)
 
-    return asyncio.run(run())
+    asyncio.run(run())
+    order = [problem.id for problem in problems]
+    return sorted(file.rows(), key=lambda row: (order.index(row["problem_id"]), row["sample_index"]))
 
 
-def test_every_sample_is_a_row_of_the_schema_in_order(tmp_path: Path) -> None:
+def test_every_sample_is_one_row_of_the_schema(tmp_path: Path) -> None:
     config = settings(samples=3, temperature=1.0)
     rows = evaluate(config, tmp_path / "kept", FakeServer(), FakeSandbox())
     assert [(row["problem_id"], row["sample_index"]) for row in rows] == [(p.id, i) for p in PROBLEMS for i in range(3)]
@@ -134,6 +139,55 @@ def test_the_evaluation_s_sampling_is_used_not_that_of_training(tmp_path: Path) 
     server = FakeServer()
     evaluate(settings(), tmp_path / "kept", server, FakeSandbox())
     assert {(request.temperature, request.top_p) for request in server.requests} == {(0.0, 1.0)}
+
+
+def test_a_row_lies_in_the_file_before_the_next_sample_is_asked(tmp_path: Path) -> None:
+    kept = tmp_path / "kept"
+    lines = []
+
+    class Looking(FakeServer):
+        async def generate(self, request: SamplingRequest) -> Generation:
+            lines.append(len(kept.read_text().splitlines()))
+            return await super().generate(request)
+
+    evaluate(settings(concurrency=1), kept, Looking(), FakeSandbox())
+    assert lines == [1, 1, 2, 2, 3, 3, 4, 4]  # the fingerprint, then a row after each two turns
+
+
+def test_rows_are_not_held_in_memory(tmp_path: Path) -> None:
+    printed = "7" * 200_000
+    kept = KeptRows(tmp_path / "kept", "same")
+
+    class Printing(FakeSandbox):
+        async def run(self, code: str) -> Execution:
+            return Execution(outcome=CallOutcome.PASSED, stdout=printed[:-1] + str(len(code)), seconds=0.1)
+
+    async def run() -> None:
+        with Grader() as grader:
+            config = settings(samples=100, temperature=1.0, concurrency=4)
+            evaluator = Evaluator(config=config, step=3, server=FakeServer(), sandbox=Printing(), grader=grader)
+            await evaluator.run("b", PROBLEMS, kept, lambda _: None)
+
+    tracemalloc.start()
+    try:
+        asyncio.run(run())
+        rows = sum(len(row["calls"][0]["stdout"]) == 200_000 for row in kept.rows())
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert rows == 400
+    assert kept.path.stat().st_size > 80_000_000
+    assert peak < 20_000_000
+
+
+def test_only_the_wanted_columns_are_kept(tmp_path: Path) -> None:
+    columns = ("problem_id", "sample_index", "correct")
+    whole = evaluate(settings(), tmp_path / "kept", FakeServer(), FakeSandbox())
+    kept = KeptRows(tmp_path / "kept", "same", columns)
+    assert sorted(kept.rows(), key=lambda row: row["problem_id"]) == [
+        {name: row[name] for name in columns} for row in whole
+    ]
+    assert all(kept.has(problem.id, 0) for problem in PROBLEMS)
 
 
 def test_an_interrupted_evaluation_asks_only_what_is_missing(tmp_path: Path) -> None:

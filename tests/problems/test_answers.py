@@ -1,3 +1,4 @@
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,25 @@ def test_what_may_be_slow_or_no_value_is_not_simple(answer: str) -> None:
 
 @pytest.mark.parametrize(
     ("answer", "other"),
-    [("\\frac{1}{2}", "$ \\dfrac{1}{2} $"), ("(1,2)", "$ \\left( 1,2 \\right) $"), ("x+1", "$ x + 1 $"), ("$1", "$1")],
+    [
+        ("\\frac{1}{2}", "$ \\dfrac{1}{2} $"),
+        ("\\dfrac{x_1}{2}", "$ \\frac{x_{1}}{2} $"),
+        ("(1,2)", "$ \\left( 1,2 \\right) $"),
+        ("\\left[ 1, 2 \\right)", "$ [ 1, 2 ) $"),
+        ("\\text{(odd)}x", "$ \\text{(odd)}x $"),
+        ("x+1", "$ x + 1 $"),
+        ("x^{2} \\leq \\sqrt3", "$ x^2 \\le \\sqrt{3} $"),
+        ("2^{x}3 + A^79", "$ 2^{x}3 + A^{79} $"),
+        ("\\log_23 + x_1", "$ \\log_23 + x_{1} $"),
+        ("90^\\circ", "$ 90^{\\circ} $"),
+        (".5", "$ 0.5 $"),
+        ("1,\\!860,\\!480", "$ 1860480 $"),
+        ("(20,100)", "$ \\left( 20,100 \\right) $"),
+        ("640 \\text{ km}", "$ 640\\,\\mathrm{km} $"),
+        ("4 \\text{ or } 6", "$ 4 \\text{ or } 6 $"),
+        ("\\text{odd}", "$ odd $"),
+        ("$1", "$1"),
+    ],
 )
 def test_an_answer_is_respelled_as_another_writer_would(answer: str, other: str) -> None:
     assert respelled(answer) == other
@@ -66,6 +85,20 @@ def test_real_answers_are_equal_to_themselves_in_another_spelling() -> None:
         judge = AnswerJudge(grader)
         odd = ["\\max x", "①③", "\\binom{50}{19}\\cdot 8", "136.\\overline{1}", "\\text{odd}", "\\mbox{Saturday}"]
         assert set(judge.unusable(odd)) == {"\\max x", "①③"}
+
+
+def test_an_answer_that_the_grader_knows_in_one_spelling_alone_is_unusable() -> None:
+    class OneSpelling:
+        def parse(self, answers: Sequence[str]) -> list[bool]:
+            return [True] * len(answers)
+
+        def same(self, pairs: Sequence[tuple[str, str]]) -> list[bool]:
+            return [first.count("\\frac") == second.count("\\frac") for first, second in pairs]
+
+    judge = AnswerJudge(OneSpelling())
+    assert judge.unusable(["\\frac{n!}{2}", "n!"]) == {
+        "\\frac{n!}{2}": "'\\\\frac{n!}{2}' is not equal to '$ \\\\dfrac{n!}{2} $'"
+    }
 
 
 def test_answers_are_parsed_and_compared_in_order_by_several_workers() -> None:

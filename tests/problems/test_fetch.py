@@ -2,36 +2,17 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from huggingface_hub import constants
 
-from tests.problems.hub import COMMIT, Hub, serve
+from tests.problems.hub import COMMIT, LINE, Hub
 from torl.errors import ConfigError, DataError
 from torl.problems.fetch import fetch
 from torl.problems.schema import read_problems
 from torl.problems.sources import FilesSource, GeneratedSource, HubSource, SourceFile
-
-LINE = b'{"problem": "What is 1 + 1?", "answer": "2"}\n'
-LONG = b"".join(b'{"problem": "What is %d + 1?", "answer": "%d"}\n' % (n, n + 1) for n in range(5_000))
-
-
-@pytest.fixture
-def hub(monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
-    """A hub with a small file, a long one and a gated data set; huggingface_hub talks to it."""
-    files = {
-        ("me/set", "main", "a.jsonl"): LINE,
-        ("me/set", "main", "data/long.jsonl"): LONG,
-        ("me/gated", "main", "a.jsonl"): LINE,
-    }
-    with serve(Hub(files=files, gated={"me/gated"})) as running:
-        template = running.url + "/{repo_id}/resolve/{revision}/{filename}"
-        monkeypatch.setattr(constants, "ENDPOINT", running.url)
-        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
-        yield running
 
 
 def source(

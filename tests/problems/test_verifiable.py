@@ -48,6 +48,24 @@ DROPPED = [
     (DropReason.MISSING_FIGURE, "Look at the picture and count the blocks that were used.", "128"),
     (DropReason.MISSING_FIGURE, "How many dark cells are there? ![Grid](https://example.org/g.png)", "12"),
     (DropReason.MISSING_FIGURE, "Is the sum shown in the table even or what is it?", "12"),
+    (
+        DropReason.MISSING_FIGURE,
+        "The diagram below shows part of a city map. A student walks from point $A$ to point $B$ and can only walk east or "
+        "south. At each intersection, each is chosen with probability $\\frac{1}{2}$. What is the probability of point $C$?",
+        "\\frac{21}{32}",
+    ),
+    (
+        DropReason.MISSING_FIGURE,
+        "The diagram shows five circles of the same radius touching each other. A square is drawn so that its vertices are at "
+        "the centres of the four outer circles. What is the ratio of the shaded to the unshaded parts?",
+        "2:3",
+    ),
+    (
+        DropReason.MISSING_FIGURE,
+        "Two rectangles, each measuring 7 cm in length and 3 cm in width, overlap to form the shape shown on the right. What is "
+        "the perimeter of this shape?",
+        "28",
+    ),
     (DropReason.PROSE_ANSWER, "What can be said of $a$?", "\\text{Any natural number greater than 2}"),
     (DropReason.PROSE_ANSWER, "What is the nature of $f$?", "Odd function with a period of $2\\pi$"),
 ]
@@ -75,6 +93,22 @@ KEPT = [
     (
         "A cone of height 6 stands on a circle of radius 12. How long is its side? ![Image](https://example.org/c.png)",
         "7",
+    ),
+    (
+        "In the diagram, three identical circles touch each other, and each circle has a circumference of 24. Calculate the "
+        "perimeter of the shaded region within the triangle formed by the centers of the circles.",
+        "12",
+    ),
+    (
+        "A sphere is inscribed in a truncated right circular cone as shown. The volume of the truncated cone is twice that of the "
+        "sphere. What is the ratio of the radius of the bottom base to the radius of the top base?",
+        "\\frac{3 + \\sqrt{5}}{2}",
+    ),
+    (
+        "As shown in the figure below, six semicircles lie in the interior of a regular hexagon with side length 2 so that the "
+        "diameters of the semicircles coincide with the sides of the hexagon. What is the area of the shaded region inside the "
+        "hexagon but outside all of the semicircles?",
+        "6\\sqrt{3} - 3\\pi",
     ),
     ("The first numbers are shown below. What is the tenth? \\[1, 4, 9, 16\\]", "100"),
     ("Shift the resulting graph to the left by $\\pi$. What is $g(0)$?", "0"),

@@ -68,6 +68,10 @@ def test_all_is_the_default(tmp_path: Path) -> None:
         ),
         (["--config", "overrides={rollout: {prompt: tir_base_0308}}"], ["tir_base_0308", "tir_base_0309"]),
         (["--config", "overrides={seed: 7}"], ["overrides.seed"]),
+        (
+            ["--config", "overrides={data: {selection: lim}}"],
+            ["experiment probe too", "set data.selection in the scale's file"],
+        ),
         (["--config", "overrides={train: {step: 5}}"], ["train.step", "did you mean 'steps'"]),
         (
             ["--config", "overrides={rollout: {max_tool_calls: 0}, reward: {penalty: paper}}"],

@@ -43,6 +43,12 @@ except ConfigError as error:
 
 RESULTS = f"results/{SETTINGS.scale}"
 REFERENCE = RUNS["torl"]  # its data and model settings are those of the scale
+if REFERENCE.data.selection == "lim" and not REFERENCE.data.scores:
+    if "probe" in RUNS and RUNS["probe"].data.selection != "all":
+        raise WorkflowError(
+            f"data.selection is {RUNS['probe'].data.selection} for the experiment probe too, whose run over the whole pool gives the scores; "
+            "overrides hold for every experiment: set data.selection in the scale's file, or data.scores to a file of scores."
+        )
 DATA_DIR = Path(SETTINGS.data_dir or ".")
 FROM_FILES = [
     name

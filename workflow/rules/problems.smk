@@ -2,7 +2,8 @@
 
 INPUTS:  config/sources.yaml
 OUTPUTS: raw/{source}.parquet, problems/{pool,dropped,overlap}.parquet, problems/{funnel.json,funnel.svg,card.md},
-         problems/{selection}/{train,test}.parquet
+         problems/{selection}/{train,test}.parquet; where the selection needs them problems/scores.parquet, or
+         problems/{pass_rates,responses}.parquet
 """
 
 BENCHMARKS = list(
@@ -129,7 +130,8 @@ rule sample_problems:
         base=f"{RESULTS}/base/config.json",
         sandbox=ancient(f"{RESULTS}/sandbox.json"),
     output:
-        f"{RESULTS}/problems/pass_rates.parquet",
+        rates=f"{RESULTS}/problems/pass_rates.parquet",
+        responses=f"{RESULTS}/problems/responses.parquet",
     log:
         f"logs/{SETTINGS.scale}/sample_problems.log",
     benchmark:
@@ -141,7 +143,8 @@ rule sample_problems:
         samples=REFERENCE.data.pass_rate_samples,
     shell:
         'exec logged.sh {log:q} sample_problems.py --config {input.config:q} --model "$(dirname {input.base:q})" '
-        "--pool {input.pool:q} --samples {params.samples} --threads {threads} --out {output:q}"
+        "--pool {input.pool:q} --samples {params.samples} --threads {threads} "
+        "--out {output.rates:q} --out-responses {output.responses:q}"
 
 
 rule select_problems:

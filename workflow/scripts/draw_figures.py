@@ -9,7 +9,7 @@ from torl.analysis.drawing import Drawing
 from torl.analysis.figures import accuracy_figure, funnel_figure, learning_figure
 from torl.analysis.panels import behaviour_figure
 from torl.analysis.paper import read_curves
-from torl.analysis.results import experiments_of, last_step, read_evaluations, scores_at
+from torl.analysis.results import experiments_of, read_evaluations, result_step, scores_at
 from torl.cli import run
 from torl.evaluation.statistics import estimate
 from torl.files import read_json, read_table, sha256_of, write_json, write_text
@@ -35,7 +35,7 @@ def draw(options: argparse.Namespace) -> list[tuple[Drawing, list[Path]]]:
     table = [line for path in options.metrics for line in read_table(path)]
     evaluations = read_evaluations(options.evaluations)
     names = experiments_of(table, evaluations)
-    steps = {name: last_step(evaluations, name) for name in names}
+    steps = {name: result_step(table, evaluations, name) for name in names}
     final = {name: scores_at(evaluations, name, steps[name]) for name in names}
     start = {name: scores_at(evaluations, name, 0) if steps[name] else {} for name in names}
     estimates = [

@@ -30,7 +30,8 @@ def headline_groups(
     final: Mapping[str, Mapping[str, Scores]],
 ) -> list[Document]:
     """One group a benchmark, one line an experiment; with several benchmarks their mean comes first."""
-    benchmarks = sorted(set(chain.from_iterable(final.values())))
+    starts = {name: scores_at(evaluations, name, 0) if steps[name] else {} for name in experiments}
+    benchmarks = sorted(set(chain.from_iterable([*final.values(), *starts.values()])))
     questions = {
         name: max(len(one.scores.by_question) for one in evaluations if one.benchmark == name) for name in benchmarks
     }
@@ -39,12 +40,12 @@ def headline_groups(
     for benchmark in benchmarks:
         lines = []
         for name in experiments:
-            start = scores_at(evaluations, name, 0) if steps[name] else {}
-            line = _line(name, steps[name], final[name].get(benchmark), start.get(benchmark), questions[benchmark])
+            start = starts[name].get(benchmark)
+            line = _line(name, steps[name], final[name].get(benchmark), start, questions[benchmark])
             lines.append(line | {rate: rates.get((name, steps[name], benchmark, rate)) for rate in RATES})
         groups.append({"benchmark": benchmark, "macro": False, "lines": lines})
     if len(benchmarks) > 1:
-        groups.insert(0, _macro_group(evaluations, experiments, steps, final, benchmarks))
+        groups.insert(0, _macro_group(starts, experiments, steps, final, benchmarks))
     return groups
 
 
@@ -66,7 +67,7 @@ def _line(experiment: str, step: int | None, scores: Scores | None, start: Score
 
 
 def _macro_group(
-    evaluations: Sequence[Evaluation],
+    starts: Mapping[str, Mapping[str, Scores]],
     experiments: Sequence[str],
     steps: Mapping[str, int | None],
     final: Mapping[str, Mapping[str, Scores]],
@@ -76,14 +77,13 @@ def _macro_group(
     lines = []
     for name in experiments:
         complete = all(benchmark in final[name] for benchmark in benchmarks)
-        start = scores_at(evaluations, name, 0) if steps[name] else {}
         lines.append(
             {
                 "experiment": name,
                 "step": steps[name],
                 "evaluated": complete,
                 "accuracy": asdict(_macro(final[name], benchmarks)),
-                "start": asdict(_macro(start, benchmarks)),
+                "start": asdict(_macro(starts[name], benchmarks)),
             }
         )
     return {"benchmark": MACRO, "macro": True, "lines": lines}

@@ -14,7 +14,7 @@ from torl.analysis.curves import TRAIN, curve
 from torl.analysis.evidence import Findings
 from torl.analysis.headline import compare, find_warnings, headline_groups
 from torl.analysis.paper import Ledger
-from torl.analysis.results import Evaluation, experiments_of, last_step, scores_at
+from torl.analysis.results import Evaluation, experiments_of, result_step, scores_at
 from torl.analysis.samples import choose_samples
 from torl.analysis.untrusted import clean_tree
 from torl.evaluation.statistics import LEVEL, Scores
@@ -53,7 +53,7 @@ def build_report(material: Material) -> Document:
     experiments = experiments_of(material.metrics, material.evaluations)
     configs = _in_order(material.configs, experiments)
     scale = material.scale or next((config["scale"] for config in configs if "scale" in config), None)
-    steps = {name: last_step(material.evaluations, name) for name in experiments}
+    steps = {name: result_step(material.metrics, material.evaluations, name) for name in experiments}
     final = {name: scores_at(material.evaluations, name, steps[name]) for name in experiments}
     headline = headline_groups(material.metrics, material.evaluations, experiments, steps, final)
     judgements = judge_all(material.ledger.claims, _findings(material, scale, final))

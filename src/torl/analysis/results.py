@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from torl.analysis.curves import TRAIN
 from torl.errors import DataError
 from torl.evaluation.statistics import Scores, score_rows
 from torl.files import read_table
@@ -47,6 +48,17 @@ def read_evaluations(paths: Iterable[Path]) -> list[Evaluation]:
 def last_step(evaluations: Sequence[Evaluation], experiment: str) -> int | None:
     """The last step at which any benchmark of the experiment was evaluated; None without any."""
     return max((one.step for one in evaluations if one.experiment == experiment), default=None)
+
+
+def result_step(table: Iterable[dict], evaluations: Sequence[Evaluation], experiment: str) -> int | None:
+    """The step of the policy that is an experiment's result: the last evaluated one.
+
+    Of a run that was trained but evaluated before training alone it is the last of the training, which then has no scores:
+    the untrained model is nobody's result.
+    """
+    step = last_step(evaluations, experiment)
+    trained = [line["step"] + 1 for line in table if (line["experiment"], line["benchmark"]) == (experiment, TRAIN)]
+    return max(trained, default=step) if step == 0 else step
 
 
 def scores_at(evaluations: Sequence[Evaluation], experiment: str, step: int | None) -> dict[str, Scores]:

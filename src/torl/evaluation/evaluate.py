@@ -1,7 +1,7 @@
 """Evaluate one checkpoint on one benchmark: every (question, sample) becomes one row of ``TRAJECTORY_SCHEMA``.
 
-The tool loop is the one of training. Rows are kept as they finish, so that an interrupted evaluation continues; only samples
-that the sandbox or the grader failed on are made again.
+The tool loop is the one of training. Rows are written as they finish and not held, so that an interrupted evaluation continues
+and one of any size needs little memory; only samples that the sandbox or the grader failed on are made again.
 
 A question whose whole prompt is over ``evaluation.max_prompt_tokens`` minus 10 is not asked. It has its rows all the same, with the
 stop reason ``prompt_too_long``, and counts as wrong: an accuracy is over every question of its benchmark, whatever the budget.
@@ -13,13 +13,14 @@ the paper's table 3 are shares of 673 of OlympiadBench's 675 questions).
 
 import asyncio
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from torl.config.models import RunConfig
-from torl.files import json_line, read_jsonl, stable_seed
+from torl.files import atomic_path, json_line, read_jsonl, stable_seed
 from torl.grading import Grader
 from torl.problems.schema import Problem
 from torl.problems.sieve import RESERVED_TOKENS
@@ -27,7 +28,7 @@ from torl.rollout.loop import Generation, ToolLoop
 from torl.rollout.prompts import render
 from torl.rollout.release import Rank
 from torl.rollout.setup import final_answer, make_tool_loop
-from torl.rollout.trajectory import StopReason, Trajectory, trajectory_row
+from torl.rollout.trajectory import TRAJECTORY_SCHEMA, StopReason, Trajectory, trajectory_row
 from torl.sandbox.client import SandboxClient
 from torl.serving.request import ModelServer, SamplingRequest
 
@@ -47,23 +48,19 @@ class Evaluator:
 
     async def run(
         self, benchmark: str, problems: Sequence[Problem], kept: "KeptRows", progress: Callable[[int], None]
-    ) -> list[Row]:
-        """Rows of all samples in order of question and sample; ``kept`` holds those that are done already."""
-        samples = [(p, i) for p in problems for i in range(self.config.evaluation.samples)]
-        admitted = asyncio.Semaphore(self.config.evaluation.concurrency)
+    ) -> None:
+        """Answer every sample whose row ``kept`` lacks, and keep each row as soon as it is finished."""
+        samples = ((problem, index) for problem in problems for index in range(self.config.evaluation.samples))
 
-        async def answer(problem: Problem, index: int) -> Row:
-            row = kept.get(problem.id, index)
-            if row is None:
-                async with admitted:
-                    row = await self._sample(benchmark, problem, index)
-                kept.add(row)
-            progress(1)
-            return row
+        async def answer_next() -> None:
+            for problem, index in samples:  # each sample goes to whoever asks next
+                if not kept.has(problem.id, index):
+                    kept.add(await self._sample(benchmark, problem, index))
+                progress(1)
 
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(answer(problem, index)) for problem, index in samples]
-        return [task.result() for task in tasks]
+            for _ in range(self.config.evaluation.concurrency):
+                group.create_task(answer_next())
 
     async def _sample(self, benchmark: str, problem: Problem, index: int) -> Row:
         started = time.monotonic()
@@ -124,33 +121,45 @@ class Evaluator:
 
 
 class KeptRows:
-    """Finished rows of an evaluation that may be interrupted, one JSON line each under a line with its fingerprint."""
+    """Finished rows of an evaluation that may be interrupted: in a file, one JSON line each under a line with its fingerprint.
 
-    def __init__(self, path: Path, fingerprint: str) -> None:
+    In memory is only which samples the file had when it was opened.
+    """
+
+    def __init__(self, path: Path, fingerprint: str, columns: Sequence[str] = TRAJECTORY_SCHEMA.names) -> None:
         self.path = path
-        self._rows = {(row["problem_id"], row["sample_index"]): row for row in _usable(path, fingerprint)}
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8") as out:
+        self._columns = columns
+        self._done: dict[str, set[int]] = defaultdict(set)
+        with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8") as out:
             out.write(json_line({"fingerprint": fingerprint}))
-            out.writelines(json_line(row) for row in self._rows.values())
+            for row in _usable(path, fingerprint):
+                if not self.has(row["problem_id"], row["sample_index"]):
+                    self._done[row["problem_id"]].add(row["sample_index"])
+                    out.write(self._line(row))
 
-    def get(self, problem_id: str, sample_index: int) -> Row | None:
-        """The row of a sample, if it is done."""
-        return self._rows.get((problem_id, sample_index))
+    def has(self, problem_id: str, sample_index: int) -> bool:
+        """Whether the row of a sample was done before this evaluation went on."""
+        return sample_index in self._done.get(problem_id, ())
 
     def add(self, row: Row) -> None:
         """Keep a finished row."""
         with self.path.open("a", encoding="utf-8") as out:
-            out.write(json_line(row))
+            out.write(self._line(row))
+
+    def rows(self) -> Iterator[Row]:
+        """The kept rows one by one, in the order in which they were finished."""
+        rows = read_jsonl(self.path)
+        next(rows)
+        return rows
+
+    def _line(self, row: Row) -> str:
+        return json_line({name: row[name] for name in self._columns})
 
 
 def _usable(path: Path, fingerprint: str) -> Iterator[Row]:
-    """Rows of ``path`` that were graded and belong to this evaluation; a line cut off by a kill ends them."""
+    """Rows of ``path`` that were graded and belong to this evaluation."""
     if not path.exists():
         return
-    text = path.read_text(encoding="utf-8")
-    if not text.endswith("\n"):
-        path.write_text(text[: text.rfind("\n") + 1], encoding="utf-8")
-    rows = read_jsonl(path)
+    rows = read_jsonl(path, may_be_cut=True)
     if next(rows, {}).get("fingerprint") == fingerprint:
         yield from (row for row in rows if row["correct"] is not None)

@@ -4,6 +4,7 @@ import asyncio
 import hashlib
 import json
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from torl.evaluation.evaluate import Evaluator, KeptRows, Row
 from torl.files import read_json, sha256_of
 from torl.problems.schema import Problem, read_problems
 from torl.rollout.setup import make_grader
-from torl.rollout.trajectory import StopReason
+from torl.rollout.trajectory import TRAJECTORY_SCHEMA, StopReason
 from torl.sandbox.alarm import FailureAlarm
 from torl.sandbox.client import SandboxClient
 from torl.sandbox.launcher import sandboxes
@@ -25,23 +26,43 @@ ROWS_PER_BATCH = 128  # of the transformers server; a decoding step costs little
 
 
 def evaluate(config: RunConfig, export: Path, benchmark: str, problems_file: Path, kept_file: Path) -> list[Row]:
-    """Rows of one policy on one benchmark; finished rows of an interrupted evaluation are taken from ``kept_file``.
+    """Rows of one policy on one benchmark, in order of question and sample; those of an interrupted evaluation are taken
+    from ``kept_file``.
 
     Raises:
         DataError: the benchmark has no questions.
+        SandboxError, ModelServerError: the job cannot go on.
+    """
+    rows = respond(config, export, benchmark, problems_file, kept_file, TRAJECTORY_SCHEMA.names)
+    by_sample = {(row["problem_id"], row["sample_index"]): row for row in rows}
+    samples = ((problem.id, i) for problem in read_problems(problems_file) for i in range(config.evaluation.samples))
+    in_order = [by_sample[sample] for sample in samples if sample in by_sample]
+    sys.stderr.write(not_asked(in_order, benchmark))
+    return in_order
+
+
+def respond(
+    config: RunConfig, export: Path, benchmark: str, problems_file: Path, kept_file: Path, columns: Sequence[str]
+) -> Iterator[Row]:
+    """Have one policy answer every question, then yield ``columns`` of each row from ``kept_file``, in no certain order.
+
+    Rows are in that file alone, so there may be more of them than fit into memory; ``columns`` must have ``problem_id``,
+    ``sample_index`` and ``correct``.
+
+    Raises:
+        DataError: there are no questions.
         SandboxError, ModelServerError: the job cannot go on.
     """
     problems = read_problems(problems_file)[: config.evaluation.limit]
     if not problems:
         raise DataError(f"{problems_file} holds no questions; fetch the benchmark {benchmark!r} again.")
     manifest = read_json(export)
-    kept = KeptRows(kept_file, _fingerprint(config, manifest, problems_file))
+    kept = KeptRows(kept_file, _fingerprint(config, manifest, problems_file), columns)
     with sandboxes(
         config.sandbox.url, workers=config.sandbox.workers, allow_unsafe=config.sandbox.allow_unsafe
     ) as used:
-        rows = asyncio.run(_run(config, export.parent, manifest["step"], benchmark, problems, kept, used.urls))
-    sys.stderr.write(not_asked(rows, benchmark))
-    return rows
+        asyncio.run(_run(config, export.parent, manifest["step"], benchmark, problems, kept, used.urls))
+    return kept.rows()
 
 
 async def _run(
@@ -52,7 +73,7 @@ async def _run(
     problems: list[Problem],
     kept: KeptRows,
     urls: list[str],
-) -> list[Row]:
+) -> None:
     server = make_server(config, model_dir)
     total = len(problems) * config.evaluation.samples
     with (
@@ -62,7 +83,7 @@ async def _run(
         async with SandboxClient(urls, timeout_s=config.sandbox.timeout_seconds, alarm=FailureAlarm()) as sandbox:
             evaluator = Evaluator(config=config, step=step, server=server, sandbox=sandbox, grader=grader)
             try:
-                return await evaluator.run(benchmark, problems, kept, bar.update)
+                await evaluator.run(benchmark, problems, kept, bar.update)
             finally:
                 await server.close()
 

@@ -1,4 +1,8 @@
-"""``python -m torl.problems filter FILE... --out DIR``: which problems are usable, and why others are not."""
+"""``python -m torl.problems filter FILE... --out DIR``: which problems are usable, and why others are not.
+
+``python -m torl.problems pin [SOURCE...] --sources FILE``: writes into the sources file the commit and the hashes that the
+hub has for its sources now.
+"""
 
 import argparse
 import json
@@ -14,6 +18,7 @@ from torl.killable import end_with_owner
 from torl.problems.answers import KillableGrader
 from torl.problems.check import check_shard
 from torl.problems.funnel import FilterSettings
+from torl.problems.pin import pin_file
 from torl.problems.readers import READERS, ReadCounts, read_file
 from torl.problems.schema import write_problems
 from torl.problems.sieve import Sieve
@@ -21,8 +26,20 @@ from torl.problems.sieve import Sieve
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; return the exit status."""
-    parser = argparse.ArgumentParser(prog="python -m torl.problems", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m torl.problems", description="Filter problems; pin their sources.")
     commands = parser.add_subparsers(required=True)
+    _add_filter(commands)
+    _add_pin(commands)
+    options = parser.parse_args(arguments)
+    try:
+        sys.stdout.write(options.run(options) + "\n")
+    except (TorlError, OSError) as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 1
+    return 0
+
+
+def _add_filter(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     command = commands.add_parser("filter", help="filter problem files and print the funnel")
     command.add_argument("files", nargs="+", metavar="FILE", help="problem parquet, or any source file with --reader")
     command.add_argument("--reader", choices=list(READERS), help="row format of FILEs that are not problem parquet")
@@ -30,13 +47,25 @@ def main(arguments: list[str] | None = None) -> int:
     command.add_argument("--out", required=True, type=Path, help="folder for pool, dropped rows, overlap and funnel")
     command.add_argument("--keep-overlap", action="store_true", help="keep problems that overlap with a benchmark")
     command.add_argument("--workers", type=cli.positive, default=1, help="processes that check rows (default 1)")
-    options = parser.parse_args(arguments)
-    try:
-        sys.stdout.write(_filter(options) + "\n")
-    except (TorlError, OSError) as error:
-        sys.stderr.write(f"error: {error}\n")
-        return 1
-    return 0
+    command.set_defaults(run=_filter)
+
+
+def _add_pin(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    command = commands.add_parser("pin", help="write commits and sha256 of hub sources into the sources file")
+    command.add_argument("names", nargs="*", metavar="SOURCE", help="sources of the kind hub (default: all of them)")
+    command.add_argument(
+        "--sources", type=Path, default=Path("config/sources.yaml"), metavar="FILE", help="file to edit"
+    )
+    command.add_argument(
+        "--cache-dir", type=Path, metavar="DIR", help="for downloads (default: that of huggingface_hub)"
+    )
+    command.set_defaults(run=_pin)
+
+
+def _pin(options: argparse.Namespace) -> str:
+    pins = pin_file(options.sources, options.names, cache_dir=options.cache_dir)
+    lines = [f"{name}: commit {pin.commit}, {len(pin.sha256)} file(s)" for name, pin in pins.items()]
+    return "\n".join([*lines, f"wrote {options.sources}"])
 
 
 def _filter(options: argparse.Namespace) -> str:

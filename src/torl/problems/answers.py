@@ -6,7 +6,7 @@ parsed.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, Self
 
 from torl.grading import Grader
@@ -17,8 +17,34 @@ TIMEOUT_S = 5.0
 KNOWN_ANSWERS = 200_000
 """Verdicts on answers that are remembered, a few tens of MB."""
 
-_FRACTION = re.compile(r"\\frac(?![a-zA-Z])")
-_OPERATOR = re.compile(r"(?<=[\w)}])\s*[+=](?=\s*[\w(\\])")
+_RELATIONS = {
+    "leqslant": "leq",
+    "geqslant": "geq",
+    "leq": "le",
+    "geq": "ge",
+    "neq": "ne",
+    "le": "leq",
+    "ge": "geq",
+    "ne": "neq",
+}
+_GROUPED_NUMBER = re.compile(r"[^\d,(\[{]*\d{1,3}(?:,(?:\\!)?\d{3})+[^\d,]*")
+_UPRIGHT = re.compile(r"\\(?:text|math|mbox|\()")
+"""Groups inside which brackets do not grow."""
+_OTHER_SPELLINGS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...] = (
+    (re.compile(r"\\([dt]?)frac(?![a-zA-Z])"), lambda found: "\\frac" if found[1] else "\\dfrac"),
+    (re.compile(rf"\\({'|'.join(_RELATIONS)})(?![a-zA-Z])"), lambda found: "\\" + _RELATIONS[found[1]]),
+    (re.compile(r"\\sqrt\s*(\d)"), lambda found: f"\\sqrt{{{found[1]}}}"),
+    (
+        re.compile(r"([\^_])(?:\{(\w)\}(?!\w)|((?<=\^)\d+|\w(?!\d)))"),
+        lambda found: found[1] + (found[2] or f"{{{found[3]}}}"),
+    ),
+    (re.compile(r"\^\\circ(?![a-zA-Z])"), lambda found: "^{\\circ}"),
+    (re.compile(r"(?<![\d.])\.(?=\d)"), lambda found: "0."),
+    (re.compile(r"(?<=\d)\s*\\text\s*\{\s*(?!or\b|and\b)([a-z]+)\s*\}"), lambda found: f"\\,\\mathrm{{{found[1]}}}"),
+    (re.compile(r"\A\s*\\text\s*\{([^{}\\]*)\}\s*\Z"), lambda found: found[1].strip()),
+    (re.compile(r"(?<=[\w)}])\s*([+=])\s*(?=[\w(\\])"), lambda found: f" {found[1]} "),
+)
+"""What other writers put in place of what, all of the same value."""
 _PLAIN_NUMBER = re.compile(
     r"(?:[-+0-9.,:/\s(){}^]|\\(?:[dt]?frac|sqrt|pi|cdot|times|left|right|circ|infty)(?![a-zA-Z])|\\[,!])*"
 )
@@ -96,11 +122,24 @@ class AnswerJudge:
 
 
 def respelled(answer: str) -> str:
-    r"""``answer`` as another writer would put it: displayed fractions, growing brackets, wider blanks, in dollars."""
-    answer = _FRACTION.sub(r"\\dfrac", answer)
-    if answer.count("(") == answer.count(")") and "\\left" not in answer and "\\right" not in answer:
-        answer = answer.replace("(", "\\left( ").replace(")", " \\right)")
-    return f"$ {_OPERATOR.sub(lambda match: f' {match[0]} ', answer)} $" if "$" not in answer else answer
+    r"""``answer`` as another writer would put it, of the same value: fractions, relations, roots, exponents, units, words,
+    digits in groups and brackets in their other spelling, wider blanks, in dollars.
+    """
+    if _GROUPED_NUMBER.fullmatch(answer):
+        answer = answer.replace("\\!", "").replace(",", "")
+    for pattern, other in _OTHER_SPELLINGS:
+        answer = pattern.sub(other, answer)
+    answer = _other_brackets(answer)
+    return answer if "$" in answer else f"$ {answer} $"
+
+
+def _other_brackets(answer: str) -> str:
+    """Brackets that grow where they do not, and the other way round."""
+    if "\\left" in answer or "\\right" in answer:
+        return re.sub(r"\\(?:left|right)(?=\s*(?:[()\[\]|]|\\[{}|]))", "", answer)
+    if answer.count("(") != answer.count(")") or _UPRIGHT.search(answer):
+        return answer
+    return answer.replace("(", "\\left( ").replace(")", " \\right)")
 
 
 class KillableGrader:

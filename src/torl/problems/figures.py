@@ -49,7 +49,10 @@ _ONLY_IN_FIGURE = re.compile(
     re.IGNORECASE,
 )
 _SHADING = re.compile(r"\b(?:un)?shaded\b|\bshading\b", re.IGNORECASE)
-_SHADING_IN_WORDS = re.compile(r"\b(?:inside|outside|between|not covered|overlap|common to|remaining)\b", re.IGNORECASE)
+_SHADING_IN_WORDS = re.compile(
+    r"\b(?:inside|outside|within|between|not covered|overlap|common to|remaining|(?:formed|bounded|enclosed) by)\b",
+    re.IGNORECASE,
+)
 _POINTS = re.compile(r"(?<![A-Za-z\\])[A-Z]{1,6}(?![a-z])")
 _SHAPES = re.compile(
     r"\b(?:(?:semi|quarter[- ]?)?circles?|squares?|rectangles?|triangles?|hexagons?|pentagons?|octagons?|cubes?|spheres?|"
@@ -58,8 +61,10 @@ _SHAPES = re.compile(
     re.IGNORECASE,
 )
 _GIVEN = re.compile(
-    r"\d+|=|\b(?:midpoints?|perpendicular|parallel|tangent|bisect\w*|diameter|cent(?:er|re)d?|congruent|identical|equilateral|"
-    r"isosceles|square|rectangle|cube|regular|inscribed|circumscribed|right(?:-angled)?|trapezoid|parallelogram|collinear)\b"
+    r"\d+|=|\b(?:midpoints?|perpendicular(?:ly)?|parallel|tangent|touch(?:es|ing)?|intersects?|intersections? of|bisect\w*|"
+    r"diameters?|cent(?:er|re)[ds]?|concentric|congruent|identical|equilateral|isosceles|quadrilateral|square|rectangle|cube|"
+    r"regular|inscribed|circumscribed|truncated|right(?:-angled)?|trapezoid|parallelogram|collinear|"
+    r"(?:two|three|four|five|six|seven|eight) (?:\w+ )?(?:semi)?circles)\b"
     r"|\\perp|\\parallel",
     re.IGNORECASE,
 )
