@@ -200,6 +200,10 @@ RESOURCES = [
         "except OSError:\n    print('held', n)\nelse:\n    print('GOT')",
     ),
     by_python(
+        "folders in folders without end",
+        "n = 0\ntry:\n    while n < 5000:\n        os.mkdir('d'); os.chdir('d'); n += 1\nexcept OSError: pass\nprint('held', n)",
+    ),
+    by_python(
         "a file without end",
         "import itertools\ntry:\n    with open('big', 'wb') as out:\n"
         "        for n in itertools.count(): out.write(b'0' * 2**20); assert n < 200\n"

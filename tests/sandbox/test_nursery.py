@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -126,6 +127,37 @@ def test_a_run_whose_first_process_is_killed_is_an_error_and_leaves_nothing(pool
     assert (result.status, "without a word" in result.error) == (RunStatus.ERROR, True)
     assert_works(run)
     assert settled(lambda: len(processes_below(os.getpid()))) == before
+
+
+def test_a_cell_whose_descriptors_do_not_all_arrive_is_given_up(pool: PoolRunner, run: Run) -> None:
+    nursery = pool.pool._nursery
+    ready, ends = len(nursery._ready), os.pipe()
+
+    async def put() -> None:
+        nursery._put(list(ends), "")
+
+    pool.wait(put())
+    assert len(nursery._ready) == ready
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(ends[0])
+    assert_works(run)
+
+
+def test_more_workers_than_there_may_be_open_files_are_refused_with_the_cure() -> None:
+    command = f"ulimit -n 128; exec {sys.executable} -m torl.sandbox serve --workers 64 --until-stdin-closes"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False
+    )
+    assert done.returncode == 1
+    assert "ulimit -n 832" in done.stderr
+
+
+def test_a_low_soft_limit_of_open_files_is_raised() -> None:
+    command = f"ulimit -Sn 64; exec {sys.executable} -m torl.sandbox serve --workers 16 --until-stdin-closes"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False
+    )
+    assert "16 workers" in done.stdout, done.stderr
 
 
 def test_a_full_disk_stops_nothing(isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,20 @@
+"""Removes the working folders of tiers 2 and 3, however deep and however full a snippet left them.
+
+By the system's ``rm``: Python's own removal keeps a descriptor and a frame for each level, and a snippet can nest more
+folders than either allows.
+"""
+
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+_beside = ThreadPoolExecutor(1, thread_name_prefix="remove")
+
+
+def remove(folder: str) -> None:
+    """Remove ``folder``; what cannot be removed is left."""
+    subprocess.run(["rm", "-rf", "--", folder], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
+def remove_later(folder: str) -> None:
+    """Remove ``folder`` beside the caller, which a million files would keep busy for long."""
+    _beside.submit(remove, folder)
