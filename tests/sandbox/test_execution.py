@@ -110,6 +110,12 @@ def test_memory_that_cannot_be_looked_at_costs_no_run(monkeypatch: pytest.Monkey
     def broken(*_: object) -> int:
         raise OSError("no descriptor is left")
 
+    async def no_thread(*_: object) -> int:
+        raise RuntimeError("can't start new thread")
+
     monkeypatch.setattr(execution.memory, "used_by_several", broken)
     cell = SimpleNamespace(process=-1, root=-1)
     assert asyncio.run(execution._memory_used(cell, execution.time.monotonic() + 10)) == 0
+    monkeypatch.setattr(execution.memory, "used_by_several", lambda *_: 5)
+    monkeypatch.setattr(execution.asyncio, "to_thread", no_thread)
+    assert asyncio.run(execution._memory_used(cell, execution.time.monotonic() + 10)) == 5

@@ -11,11 +11,13 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.sandbox.conftest import PoolRunner
 from tests.sandbox.processes import assert_works, processes_below, processes_with, settled
+from torl.sandbox import nursery
 from torl.sandbox.isolation import Isolation, IsolationKind
 from torl.sandbox.limits import Limits
 from torl.sandbox.memory import process_of
@@ -129,15 +131,66 @@ def test_a_run_whose_first_process_is_killed_is_an_error_and_leaves_nothing(pool
     assert settled(lambda: len(processes_below(os.getpid()))) == before
 
 
+def test_a_maker_that_cannot_be_started_again_is_tried_until_it_can(
+    isolation: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    popen, refusals = subprocess.Popen, [True, True]
+
+    def refuse_twice(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        if refusals:
+            refusals.pop()
+            raise BlockingIOError(11, "no process is left")
+        return popen(*arguments, **options)
+
+    runner = PoolRunner(isolation)
+    try:
+        monkeypatch.setattr(nursery, "RESTART_AFTER_S", 0.05)
+        monkeypatch.setattr(subprocess, "Popen", refuse_twice)
+        runner.pool._nursery._process.kill()
+        runner.wait(asyncio.wait_for(_until(lambda: not refusals and not runner.pool._nursery._problem), 30))
+        assert [runner.run("print(6 * 7)").stdout for _ in range(3)][-1] == "42\n"
+    finally:
+        runner.close()
+
+
+def test_those_who_stop_waiting_for_a_cell_leave_none_behind(isolation: Isolation) -> None:
+    runner = PoolRunner(isolation)
+    cells = runner.pool._nursery
+
+    async def stop_waiting() -> None:
+        waiting = [asyncio.create_task(cells.take()) for _ in range(12)]
+        await asyncio.sleep(0)
+        for one in waiting:
+            one.cancel()
+        for taken in await asyncio.gather(*waiting, return_exceptions=True):
+            if not isinstance(taken, asyncio.CancelledError):
+                taken.close()
+
+    try:
+        runner.wait(stop_waiting())
+        maker = cells._process.pid
+        settled(lambda: runner.wait(asyncio.sleep(0.02)) or len(processes_below(maker)))
+        assert len(cells._ready) == 3
+    finally:
+        runner.close()
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    while not holds():
+        await asyncio.sleep(0.01)
+
+
 def test_a_cell_whose_descriptors_do_not_all_arrive_is_given_up(pool: PoolRunner, run: Run) -> None:
-    nursery = pool.pool._nursery
-    ready, ends = len(nursery._ready), os.pipe()
+    cells = pool.pool._nursery
+    while len(cells._ready) < 3:
+        pool.wait(asyncio.sleep(0.01))
+    ends = os.pipe()
 
     async def put() -> None:
-        nursery._put(list(ends), "")
+        cells._put(list(ends), "")
 
     pool.wait(put())
-    assert len(nursery._ready) == ready
+    assert len(cells._ready) == 3
     with pytest.raises(OSError, match="Bad file descriptor"):
         os.fstat(ends[0])
     assert_works(run)

@@ -50,10 +50,10 @@ class _Course:
     @property
     def problem(self) -> str:
         """Why it was none; empty for one that came to its end."""
-        if self.error or self.begun is None:
-            return self.error or LOST
         if self.stop is not None:
             return ""  # whatever became of it then, the snippet has had its time or its memory
+        if self.error or self.begun is None:
+            return self.error or LOST
         return LOST if self.ended is None or self.ended["killed_from_outside"] else ""
 
     @property
@@ -122,6 +122,8 @@ async def _memory_used(cell: Cell, deadline: float) -> int:
             return await asyncio.to_thread(memory.used_by_several, cell.process, cell.root, deadline)
     except (TimeoutError, OSError):
         return 0
+    except RuntimeError:  # no thread can be started: snippets may have used up what the user may have of them
+        return memory.used_by_several(cell.process, cell.root, deadline)
 
 
 async def _empty(cell: Cell, words: Words, course: _Course) -> None:

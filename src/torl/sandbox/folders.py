@@ -6,15 +6,20 @@ folders than either allows.
 
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 _beside = ThreadPoolExecutor(1, thread_name_prefix="remove")
 
 
 def remove(folder: str) -> None:
     """Remove ``folder``; what cannot be removed is left."""
-    subprocess.run(["rm", "-rf", "--", folder], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    with suppress(OSError):
+        subprocess.run(["rm", "-rf", "--", folder], stdin=subprocess.DEVNULL, capture_output=True, check=False)
 
 
 def remove_later(folder: str) -> None:
     """Remove ``folder`` beside the caller, which a million files would keep busy for long."""
-    _beside.submit(remove, folder)
+    try:
+        _beside.submit(remove, folder)
+    except RuntimeError:  # no thread can be started
+        remove(folder)

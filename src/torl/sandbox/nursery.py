@@ -152,7 +152,10 @@ class Nursery:
                 self._to_ask = 0
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        except OSError as error:
+            raise SandboxError(f"the maker of cells cannot be started: {error}") from error
         with theirs:
             command = self.isolation.command(theirs.fileno(), self._scratch)
             try:
@@ -231,7 +234,10 @@ class Nursery:
             if not future.done():
                 future.set_result(cell)
                 return
-        self._ready.append(cell)
+        if len(self._ready) < self._size:
+            self._ready.append(cell)
+        else:
+            cell.close()  # whoever it was made for has gone
 
     def _maker_ended(self) -> None:
         code = self._process.wait() if self._process is not None else None
@@ -243,7 +249,7 @@ class Nursery:
         while self._ready:
             self._ready.popleft().close()
         if self._came_up:
-            self._start()
+            self._start_again()
         else:
             self._fail(self._problem or self._log_tail() or f"the maker of cells ended at its start (exit code {code})")
             asyncio.get_running_loop().call_later(RESTART_AFTER_S, self._start_again)
@@ -255,6 +261,7 @@ class Nursery:
             self._start()
         except SandboxError as error:
             self._fail(str(error))
+            asyncio.get_running_loop().call_later(RESTART_AFTER_S, self._start_again)
 
     def _fail(self, problem: str) -> None:
         self._problem = problem
