@@ -85,6 +85,7 @@ def test_without_namespaces_nothing_outlives_the_server_either(marker: str) -> N
 
     runner.wait(asyncio.wait_for(close_while_running(), 30))
     runner.close()
+    assert not Path(runner.pool._nursery._scratch).exists()
 
 
 @pytest.mark.parametrize("whom", ["maker", "maker's namespace", "first process of a waiting cell"])

@@ -5,9 +5,12 @@ folders than either allows.
 """
 
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from pathlib import Path
 
+ATTEMPTS, PAUSE_S = 20, 0.05  # killed processes may still write for a moment
 _beside = ThreadPoolExecutor(1, thread_name_prefix="remove")
 
 
@@ -15,6 +18,15 @@ def remove(folder: str) -> None:
     """Remove ``folder``; what cannot be removed is left."""
     with suppress(OSError):
         subprocess.run(["rm", "-rf", "--", folder], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
+def remove_surely(folder: str) -> None:
+    """Remove ``folder``, also when those who write into it are only just ending."""
+    for _ in range(ATTEMPTS):
+        remove(folder)
+        if not Path(folder).exists():
+            return
+        time.sleep(PAUSE_S)
 
 
 def remove_later(folder: str) -> None:

@@ -13,7 +13,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from torl.errors import SandboxError
-from torl.sandbox.folders import remove, remove_later
+from torl.sandbox.folders import remove_later, remove_surely
 from torl.sandbox.isolation import Isolation
 
 START_TIMEOUT_S = 60.0  # the packages are loaded in this time; about a second on an idle machine
@@ -79,7 +79,7 @@ class Nursery:
         self._resources = ExitStack()
         self._scratch = "" if isolation.folders_in_memory else tempfile.mkdtemp(prefix="torl-sandbox-")
         if self._scratch:
-            self._resources.callback(remove, self._scratch)
+            self._resources.callback(remove_surely, self._scratch)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._log = self._resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 -- closed with the rest
