@@ -126,7 +126,14 @@ def processes_of(address: str, *, wanted: int | None = None, patience_s: float =
 
 
 def _with_children(server: psutil.Process) -> int:
-    return 1 + len(server.children(recursive=True))
+    return 1 + sum(map(_stays, server.children(recursive=True)))
+
+
+def _stays(process: psutil.Process) -> bool:
+    try:
+        return process.name() != "rm"  # removes a folder, beside the server, and ends
+    except psutil.NoSuchProcess:
+        return False
 
 
 @functools.cache
