@@ -38,6 +38,7 @@ SYSTEM_CALLS = [
     by_call("a mount namespace by unshare", 272, 0x20000),
     by_call("a user namespace by clone", 56, 0x10000000 | 17, 0, 0, 0, 0),
     by_call("a process namespace by clone", 56, 0x20000000 | 17, 0, 0, 0, 0),
+    by_call("a sibling, which is a child of the maker of cells", 56, 0x8000 | 17, 0, 0, 0, 0),
     by_call("a user namespace by clone3", 435, "ctypes.create_string_buffer(b'\\0\\0\\0\\x10', 88)", 88),
     by_call("bpf", 321, 0, "ctypes.create_string_buffer(128)", 128),
     by_call("perf_event_open", 298, "ctypes.create_string_buffer(b'\\0\\0\\0\\0\\x70', 128)", 0, -1, -1, 0),
@@ -197,6 +198,10 @@ RESOURCES = [
         "files without end",
         "n = 0\ntry:\n    while n < 200000:\n        open(f'f{n}', 'x').close(); n += 1\n"
         "except OSError:\n    print('held', n)\nelse:\n    print('GOT')",
+    ),
+    by_python(
+        "folders in folders without end",
+        "n = 0\ntry:\n    while n < 5000:\n        os.mkdir('d'); os.chdir('d'); n += 1\nexcept OSError: pass\nprint('held', n)",
     ),
     by_python(
         "a file without end",

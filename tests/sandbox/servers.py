@@ -115,18 +115,26 @@ def tier_of(address: str) -> int:
 
 
 def processes_of(address: str, *, wanted: int | None = None, patience_s: float = 10.0) -> int:
-    """Processes of the server that listens at ``address``, itself included, dead ones too; waits for ``wanted`` many."""
+    """Processes of the server that listens at ``address``, itself included, dead ones too; waits for no more than
+    ``wanted``."""
     server = _server_at(int(address.rpartition(":")[2]))
     deadline = time.monotonic() + patience_s
     if wanted is None:
         return settled(lambda: _with_children(server))
-    while (count := _with_children(server)) != wanted and time.monotonic() < deadline:
+    while (count := _with_children(server)) > wanted and time.monotonic() < deadline:
         time.sleep(0.02)
     return count
 
 
 def _with_children(server: psutil.Process) -> int:
-    return 1 + len(server.children(recursive=True))
+    return 1 + sum(map(_stays, server.children(recursive=True)))
+
+
+def _stays(process: psutil.Process) -> bool:
+    try:
+        return process.name() != "rm"  # removes a folder, beside the server, and ends
+    except psutil.NoSuchProcess:
+        return False
 
 
 @functools.cache

@@ -79,3 +79,30 @@ def test_the_child_is_number_two_and_ends_with_the_anchor(tmp_path: Path) -> Non
         "print(number, os.waitstatus_to_exitcode(os.waitpid(born.pid, 0)[1]))\n"
     )
     assert output_of(code) == "2 -9\n"
+
+
+def test_a_birth_that_the_kernel_refuses_is_an_error_and_leaves_nothing() -> None:
+    need_namespaces()
+    code = (
+        "place = birth.Birthplace(kernel.CLONE_NEWUSER | kernel.CLONE_NEWPID)\n"
+        "def refuse(*_): raise BlockingIOError(11, 'no process is left')\n"
+        "fork, pidfd_open = os.fork, os.pidfd_open\n"
+        "def attempt():\n"
+        "    try: place.fork(lambda: os._exit(0))\n"
+        "    except OSError as error: return error.strerror\n"
+        "def state():\n"
+        "    children = open(f'/proc/self/task/{os.getpid()}/children').read()\n"
+        "    return len(os.listdir('/proc/self/fd')), children, len(place._free_stacks)\n"
+        "os.fork = refuse\n"
+        "attempt(); before = state()\n"
+        "print(attempt(), state() == before)\n"
+        "os.fork, os.pidfd_open = fork, refuse\n"
+        "print(attempt(), state() == before)\n"
+    )
+    assert output_of(code) == "no process is left True\n" * 2
+
+
+def test_a_process_that_is_killed_in_a_call_ends_the_one_whose_memory_it_shared() -> None:
+    code = "kernel.call_in_another_process(lambda: os.kill(os.getpid(), 9), kernel.Stack(1 << 20))\nprint('went on')\n"
+    done = subprocess.run([sys.executable, "-c", BEGIN + code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode != 0, done.stdout) == (True, "")

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import socket
+from types import SimpleNamespace
 
 import pytest
 
@@ -88,3 +89,33 @@ def test_a_word_that_is_none_is_an_error(said: bytes) -> None:
 def test_a_cell_that_cannot_make_itself_ready_is_an_error_with_its_words() -> None:
     result = run_in_fake_cell(words({"error": "no room"}))
     assert (result.status, result.error) == (RunStatus.ERROR, "the sandbox could not run the snippet: no room")
+
+
+def test_an_end_that_the_server_saw_too_late_is_no_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution.time, "monotonic", lambda: 21.0)  # the time-out is ten seconds
+    in_time, late = (run_in_fake_cell(words(BEGUN, ENDED | {"at": at})) for at in (12.0, 20.5))
+    assert (in_time.status, in_time.return_code) == (RunStatus.FINISHED, 3)
+    assert (late.status, late.return_code) == (RunStatus.TIME_LIMIT, None)
+
+
+def test_a_snippet_that_had_all_its_time_has_timed_out_whatever_becomes_of_its_cell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(execution.time, "monotonic", lambda: 21.0)
+    result = run_in_fake_cell(words(BEGUN))
+    assert (result.status, result.seconds, result.error) == (RunStatus.TIME_LIMIT, 10.0, "")
+
+
+def test_memory_that_cannot_be_looked_at_costs_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> int:
+        raise OSError("no descriptor is left")
+
+    async def no_thread(*_: object) -> int:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(execution.memory, "used_by_several", broken)
+    cell = SimpleNamespace(process=-1, root=-1)
+    assert asyncio.run(execution._memory_used(cell, execution.time.monotonic() + 10)) == 0
+    monkeypatch.setattr(execution.memory, "used_by_several", lambda *_: 5)
+    monkeypatch.setattr(execution.asyncio, "to_thread", no_thread)
+    assert asyncio.run(execution._memory_used(cell, execution.time.monotonic() + 10)) == 5

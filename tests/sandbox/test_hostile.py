@@ -47,7 +47,7 @@ def test_the_wall_holds_against(any_address: str, canary: Path, attack: Attack) 
         assert "GOT" not in shown
         assert "held" in execution.stdout or (tier == 2 and "PermissionError" in shown), shown
     assert run_at(any_address, "print(6 * 7)").stdout == "42\n"
-    assert processes_of(any_address, wanted=before) == before
+    assert processes_of(any_address, wanted=before) <= before
     assert health_of(any_address)["restarts"] == 0  # the process that makes cells has lived through it
 
 

@@ -113,6 +113,11 @@ def test_several_processes_share_one_memory_limit(run: Run) -> None:
     assert_works(run)
 
 
+def test_a_crash_is_none_of_the_machines_business(run: Run) -> None:
+    # Below a page, and not 0: the kernel then starts no handler of core dumps either.
+    assert run("import resource\nprint(resource.getrlimit(resource.RLIMIT_CORE))").stdout == "(1, 1)\n"
+
+
 def test_a_clock_that_jumps_changes_no_time_out(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     jumps = itertools.cycle((0.0, 1e9, -1e9))
     real = time.time

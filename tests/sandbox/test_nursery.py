@@ -5,16 +5,19 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.sandbox.conftest import PoolRunner
 from tests.sandbox.processes import assert_works, processes_below, processes_with, settled
+from torl.sandbox import nursery
 from torl.sandbox.isolation import Isolation, IsolationKind
 from torl.sandbox.limits import Limits
 from torl.sandbox.memory import process_of
@@ -82,6 +85,7 @@ def test_without_namespaces_nothing_outlives_the_server_either(marker: str) -> N
 
     runner.wait(asyncio.wait_for(close_while_running(), 30))
     runner.close()
+    assert not Path(runner.pool._nursery._scratch).exists()
 
 
 @pytest.mark.parametrize("whom", ["maker", "maker's namespace", "first process of a waiting cell"])
@@ -126,6 +130,88 @@ def test_a_run_whose_first_process_is_killed_is_an_error_and_leaves_nothing(pool
     assert (result.status, "without a word" in result.error) == (RunStatus.ERROR, True)
     assert_works(run)
     assert settled(lambda: len(processes_below(os.getpid()))) == before
+
+
+def test_a_maker_that_cannot_be_started_again_is_tried_until_it_can(
+    isolation: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    popen, refusals = subprocess.Popen, [True, True]
+
+    def refuse_twice(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        if refusals:
+            refusals.pop()
+            raise BlockingIOError(11, "no process is left")
+        return popen(*arguments, **options)
+
+    runner = PoolRunner(isolation)
+    try:
+        monkeypatch.setattr(nursery, "RESTART_AFTER_S", 0.05)
+        monkeypatch.setattr(subprocess, "Popen", refuse_twice)
+        runner.pool._nursery._process.kill()
+        runner.wait(asyncio.wait_for(_until(lambda: not refusals and not runner.pool._nursery._problem), 30))
+        assert [runner.run("print(6 * 7)").stdout for _ in range(3)][-1] == "42\n"
+    finally:
+        runner.close()
+
+
+def test_those_who_stop_waiting_for_a_cell_leave_none_behind(isolation: Isolation) -> None:
+    runner = PoolRunner(isolation)
+    cells = runner.pool._nursery
+
+    async def stop_waiting() -> None:
+        waiting = [asyncio.create_task(cells.take()) for _ in range(12)]
+        await asyncio.sleep(0)
+        for one in waiting:
+            one.cancel()
+        for taken in await asyncio.gather(*waiting, return_exceptions=True):
+            if not isinstance(taken, asyncio.CancelledError):
+                taken.close()
+
+    try:
+        runner.wait(stop_waiting())
+        maker = cells._process.pid
+        settled(lambda: runner.wait(asyncio.sleep(0.02)) or len(processes_below(maker)))
+        assert len(cells._ready) == 3
+    finally:
+        runner.close()
+
+
+async def _until(holds: Callable[[], bool]) -> None:
+    while not holds():
+        await asyncio.sleep(0.01)
+
+
+def test_a_cell_whose_descriptors_do_not_all_arrive_is_given_up(pool: PoolRunner, run: Run) -> None:
+    cells = pool.pool._nursery
+    while len(cells._ready) < 3:
+        pool.wait(asyncio.sleep(0.01))
+    ends = os.pipe()
+
+    async def put() -> None:
+        cells._put(list(ends), "")
+
+    pool.wait(put())
+    assert len(cells._ready) == 3
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(ends[0])
+    assert_works(run)
+
+
+def test_more_workers_than_there_may_be_open_files_are_refused_with_the_cure() -> None:
+    command = f"ulimit -n 128; exec {sys.executable} -m torl.sandbox serve --workers 64 --until-stdin-closes"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False
+    )
+    assert done.returncode == 1
+    assert "ulimit -n 832" in done.stderr
+
+
+def test_a_low_soft_limit_of_open_files_is_raised() -> None:
+    command = f"ulimit -Sn 64; exec {sys.executable} -m torl.sandbox serve --workers 16 --until-stdin-closes"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, check=False
+    )
+    assert "16 workers" in done.stdout, done.stderr
 
 
 def test_a_full_disk_stops_nothing(isolation: Isolation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def known_good(any_address: str) -> Any:
     before = processes_of(any_address)
     yield
     assert run_at(any_address, "print(6 * 7)").stdout == "42\n"
-    assert processes_of(any_address, wanted=before) == before
+    assert processes_of(any_address, wanted=before) <= before
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])

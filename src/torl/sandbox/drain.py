@@ -8,6 +8,7 @@ from torl.sandbox.capture import Capture
 READ_BYTES = 64 * 1024
 FAST_BYTES = 8 * 1024 * 1024  # a snippet that prints more is read with pauses, or it would keep the server busy
 PAUSE_S = 0.001
+LAST_READS = 64  # more than a pipe can hold, and not for ever, should somebody write after all
 
 
 class Drain:
@@ -23,8 +24,9 @@ class Drain:
     def finish(self) -> None:
         """Read what is left when nobody writes any more."""
         self.stop()
-        while self._take():
-            pass
+        for _ in range(LAST_READS):
+            if not self._take():
+                return
 
     def stop(self) -> None:
         """Read no more."""

@@ -5,6 +5,7 @@ Differs from ToRL: an endless printer, a crash of the interpreter or a process l
 
 import asyncio
 import base64
+import logging
 import time
 from dataclasses import dataclass
 from enum import StrEnum
@@ -23,7 +24,10 @@ END_TIMEOUT_S = 5.0  # for the processes of a killed cell to be gone
 LOOK_S = 0.05  # between looks at the memory of a snippet's processes
 LOOK_SHARE = 0.1  # of the time at most goes into looking
 LOST = "the cell ended without a word"
+LEFT = "processes of a snippet are left %.0f s after they were killed"
 OUT_OF_MEMORY = "MemoryError: the snippet's processes together used more than {limit} MiB\n"
+
+logger = logging.getLogger(__name__)
 
 
 class _Stop(StrEnum):
@@ -40,14 +44,22 @@ class _Course:
     begun: dict[str, Any] | None = None
     ended: dict[str, Any] | None = None
     stop: _Stop | None = None
+    deadline: float = 0.0
     error: str = ""
 
     @property
     def problem(self) -> str:
         """Why it was none; empty for one that came to its end."""
-        if self.error or self.begun is None or self.ended is None:
+        if self.stop is not None:
+            return ""  # whatever became of it then, the snippet has had its time or its memory
+        if self.error or self.begun is None:
             return self.error or LOST
-        return LOST if self.ended["killed_from_outside"] and self.stop is None else ""
+        return LOST if self.ended is None or self.ended["killed_from_outside"] else ""
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the snippet ran until its time was over; its end may have come while the server was looking away."""
+        return self.stop is _Stop.TIME and (self.ended is None or self.ended["at"] > self.deadline)
 
 
 async def run_in(cell: Cell, snippet: Snippet) -> RunResult:
@@ -86,7 +98,7 @@ async def _run(cell: Cell, words: Words, snippet: Snippet, course: _Course) -> N
 
 async def _follow(cell: Cell, words: Words, snippet: Snippet, course: _Course) -> None:
     """Wait for the end of a snippet that has begun, or for the end of its time or memory."""
-    deadline = course.begun["at"] + snippet.limits.run_timeout_s
+    deadline = course.deadline = course.begun["at"] + snippet.limits.run_timeout_s
     end = asyncio.ensure_future(words.next())
     excess = asyncio.ensure_future(_excess(cell, snippet.limits.memory_mb << 20))
     try:
@@ -107,15 +119,26 @@ async def _follow(cell: Cell, words: Words, snippet: Snippet, course: _Course) -
 
 async def _excess(cell: Cell, limit: int) -> None:
     """Wait until a snippet's processes use more than ``limit`` bytes together."""
-    snippet, root = memory.process_of(cell.process), memory.process_of(cell.root)
     pause = LOOK_S
     while True:
         await asyncio.sleep(pause)
         looked = time.monotonic()
-        # In a thread, since the kernel can take its time over a large process.
-        if await asyncio.to_thread(memory.used_by_several, snippet, root) > limit:
+        if await _memory_used(cell) > limit:
             return
         pause = max(LOOK_S, (time.monotonic() - looked) / LOOK_SHARE)
+
+
+async def _memory_used(cell: Cell) -> int:
+    """As ``memory.used_by_several``; 0 when it cannot be known."""
+    try:
+        snippet, root = memory.process_of(cell.process), memory.process_of(cell.root)
+    except OSError:
+        return 0
+    try:
+        # In a thread, since the kernel can take its time over a large process.
+        return await asyncio.to_thread(memory.used_by_several, snippet, root)
+    except RuntimeError:  # no thread can be started: snippets may have used up what the user may have of them
+        return memory.used_by_several(snippet, root)
 
 
 async def _empty(cell: Cell, words: Words, course: _Course) -> None:
@@ -126,7 +149,8 @@ async def _empty(cell: Cell, words: Words, course: _Course) -> None:
                 course.ended = word
             await readable(cell.root)
     except TimeoutError:
-        course.error = f"processes of the snippet are left {END_TIMEOUT_S:.0f} s after they were killed"
+        # No reason to run the snippet again: it would do the same.
+        logger.warning(LEFT, END_TIMEOUT_S)
     except (OSError, ValueError) as error:
         course.error = course.error or f"{LOST} ({error})"
 
@@ -151,7 +175,8 @@ def _request(snippet: Snippet) -> dict[str, Any]:
 def _result(course: _Course, snippet: Snippet, out: Capture, err: Capture, words: Words) -> RunResult:
     if course.problem:
         return RunResult(status=RunStatus.ERROR, error=f"the sandbox could not run the snippet: {course.problem}")
-    begun, ended, timed_out = course.begun, course.ended, course.stop is _Stop.TIME
+    begun, timed_out = course.begun, course.timed_out
+    ended = course.ended or {"at": course.deadline, "cpu": begun["cpu"], "return_code": None}
     result = RunResult(
         status=RunStatus.TIME_LIMIT if timed_out else RunStatus.FINISHED,
         stdout=out.text(),

@@ -10,7 +10,7 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 def process_of(pidfd: int) -> int:
     """The id of the process behind ``pidfd``; -1 when it has ended."""
     lines = Path(f"/proc/self/fdinfo/{pidfd}").read_bytes().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(b"Pid:"))
+    return next((int(line.split()[1]) for line in lines if line.startswith(b"Pid:")), -1)
 
 
 def used_by_several(snippet: int, root: int) -> int:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import select
-import shutil
 import signal
 import socket
 import subprocess
@@ -14,6 +13,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 from torl.errors import SandboxError
+from torl.sandbox.folders import remove_later, remove_surely
 from torl.sandbox.isolation import Isolation
 
 START_TIMEOUT_S = 60.0  # the packages are loaded in this time; about a second on an idle machine
@@ -57,17 +57,13 @@ class Cell:
         for descriptor in (self.stdout, self.stderr, self.root, self.process):
             os.close(descriptor)
         if self.folder:
-            shutil.rmtree(self.folder, ignore_errors=True)
+            remove_later(self.folder)
 
 
 def _has_ended(pidfd: int) -> bool:
     watched = select.poll()
     watched.register(pidfd, select.POLLIN)
     return bool(watched.poll(0))
-
-
-def _private_folder() -> tempfile.TemporaryDirectory[str]:
-    return tempfile.TemporaryDirectory(prefix="torl-sandbox-", ignore_cleanup_errors=True)
 
 
 class Nursery:
@@ -81,10 +77,13 @@ class Nursery:
         self._ready: deque[Cell] = deque()
         self._waiting: deque[asyncio.Future[Cell]] = deque()
         self._resources = ExitStack()
-        self._scratch = "" if isolation.folders_in_memory else self._resources.enter_context(_private_folder())
+        self._scratch = "" if isolation.folders_in_memory else tempfile.mkdtemp(prefix="torl-sandbox-")
+        if self._scratch:
+            self._resources.callback(remove_surely, self._scratch)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._log = self._resources.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 -- closed with the rest
+        self._to_ask = 0
         self._came_up = False
         self._problem = ""
         self._closed = False
@@ -145,12 +144,18 @@ class Nursery:
             raise
 
     def _ask(self, count: int) -> None:
-        if self._control is not None:
-            with suppress(OSError):  # its end is noticed where it is read from
-                self._control.send(b"+" * count)
+        self._to_ask += count
+        if self._control is not None and self._to_ask:
+            # A maker that is behind is asked again when it is heard of; its end is noticed where it is read from.
+            with suppress(OSError):
+                self._control.send(b"+" * self._to_ask)
+                self._to_ask = 0
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        except OSError as error:
+            raise SandboxError(f"the maker of cells cannot be started: {error}") from error
         with theirs:
             command = self.isolation.command(theirs.fileno(), self._scratch)
             try:
@@ -173,6 +178,7 @@ class Nursery:
         ours.setblocking(False)
         self._control = ours
         self._came_up = False
+        self._to_ask = 0
         self._ask(self._size + len(self._waiting))
         asyncio.get_running_loop().add_reader(ours, self._read)
 
@@ -199,12 +205,19 @@ class Nursery:
                 self._came_up, self._problem = True, ""
             case "cell":
                 self._put(descriptors, text)
+                self._ask(0)
             case "error":
                 self._came_up, self._problem = False, text
             case _:
                 self._maker_ended()
 
     def _put(self, descriptors: list[int], folder: str) -> None:
+        if len(descriptors) != DESCRIPTORS:
+            logger.warning("a cell was lost: this process may not have more open files")
+            for descriptor in descriptors:
+                os.close(descriptor)
+            asyncio.get_running_loop().call_later(RESTART_AFTER_S, self._ask, 1)
+            return
         connection, stdout, stderr, root, process = descriptors
         for descriptor in descriptors:
             os.set_blocking(descriptor, False)
@@ -221,7 +234,10 @@ class Nursery:
             if not future.done():
                 future.set_result(cell)
                 return
-        self._ready.append(cell)
+        if len(self._ready) < self._size:
+            self._ready.append(cell)
+        else:
+            cell.close()  # whoever it was made for has gone
 
     def _maker_ended(self) -> None:
         code = self._process.wait() if self._process is not None else None
@@ -233,7 +249,7 @@ class Nursery:
         while self._ready:
             self._ready.popleft().close()
         if self._came_up:
-            self._start()
+            self._start_again()
         else:
             self._fail(self._problem or self._log_tail() or f"the maker of cells ended at its start (exit code {code})")
             asyncio.get_running_loop().call_later(RESTART_AFTER_S, self._start_again)
@@ -245,6 +261,7 @@ class Nursery:
             self._start()
         except SandboxError as error:
             self._fail(str(error))
+            asyncio.get_running_loop().call_later(RESTART_AFTER_S, self._start_again)
 
     def _fail(self, problem: str) -> None:
         self._problem = problem

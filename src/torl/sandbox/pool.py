@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from torl.errors import SandboxError
 from torl.sandbox.admission import FairQueue, Refused
+from torl.sandbox.descriptors import allow_descriptors
 from torl.sandbox.execution import run_in
 from torl.sandbox.isolation import Isolation
 from torl.sandbox.metrics import Metrics
@@ -59,8 +60,9 @@ class Pool:
         """Make the first cells.
 
         Raises:
-            SandboxError: the isolation does not work here; the message has the reason.
+            SandboxError: the isolation does not work here, or too few files may be open; the message has the reason.
         """
+        allow_descriptors(self.count)
         await self._nursery.start()
 
     def close(self) -> None:

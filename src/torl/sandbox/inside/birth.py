@@ -64,18 +64,22 @@ class Birthplace:
         Raises:
             OSError: the kernel refuses.
         """
-        if not self._namespaces:
-            pid = _fork(live)
-            return Born(pid=pid, pidfd=os.pidfd_open(pid), anchor=None)
-        anchor = self._new_anchor()
+        anchor = self._new_anchor() if self._namespaces else None
         pids: list[int] = []
 
         def fork_inside() -> None:
             kernel.enter_namespaces(anchor.pidfd, self._namespaces)
             pids.append(_fork(live))
 
-        kernel.call_in_another_process(fork_inside, self._stack)
-        return Born(pid=pids[0], pidfd=os.pidfd_open(pids[0]), anchor=anchor)
+        try:
+            if anchor:
+                kernel.call_in_another_process(fork_inside, self._stack)
+            else:
+                pids.append(_fork(live))
+            return Born(pid=pids[0], pidfd=os.pidfd_open(pids[0]), anchor=anchor)
+        except OSError:
+            self._take_back(pids, anchor)
+            raise
 
     def bury(self, anchor: Anchor) -> None:
         """Collect an anchor that has ended."""
@@ -83,9 +87,20 @@ class Birthplace:
         os.close(anchor.pidfd)
         self._free_stacks.append(anchor.stack)
 
+    def _take_back(self, pids: list[int], anchor: Anchor | None) -> None:
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        if anchor:
+            anchor.kill()
+            self.bury(anchor)
+
     def _new_anchor(self) -> Anchor:
-        stack = self._free_stacks.pop() if self._free_stacks else kernel.Stack(ANCHOR_STACK_BYTES)
+        if not self._free_stacks:
+            self._free_stacks.append(kernel.Stack(ANCHOR_STACK_BYTES))
+        stack = self._free_stacks[-1]
         pid, pidfd = kernel.start_paused(self._namespaces, stack)
+        self._free_stacks.pop()
         return Anchor(pid=pid, pidfd=pidfd, stack=stack)
 
 

@@ -99,7 +99,8 @@ def _take_limits(limits: dict[str, int], preloaded: int, processes: int) -> None
         resource.RLIMIT_CPU: (limits["cpu"], limits["cpu"] + 1),
         resource.RLIMIT_FSIZE: (limits["file_size"],) * 2,
         resource.RLIMIT_NOFILE: (limits["open_files"],) * 2,
-        resource.RLIMIT_CORE: (0, 0),
+        # With 0 the machine's handler of core dumps, where it has one, is started all the same.
+        resource.RLIMIT_CORE: (1, 1),
     }
     if processes:
         kinds[resource.RLIMIT_NPROC] = (processes, processes)

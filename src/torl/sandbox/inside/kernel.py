@@ -97,7 +97,8 @@ def call_in_another_process(function: Callable[[], None], stack: Stack) -> None:
     # With CLONE_VFORK the caller stands still until the other process has ended.
     flags = CLONE_VM | CLONE_FILES | CLONE_VFORK | signal.SIGCHLD
     pid = _checked(_locked.clone(_Callback(call), stack.top, flags, None), "a process beside this one")
-    os.waitpid(pid, 0)
+    if os.waitpid(pid, 0)[1]:
+        os._exit(1)  # killed in the middle of the call: this memory, which it shared, is not to be relied on
     if raised:
         raise raised[0]
 

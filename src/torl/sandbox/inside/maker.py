@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 import time
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 
@@ -16,6 +16,8 @@ from .interpreter import close_all_but
 
 COMMAND_BYTES = 4096
 LIMITS_ONLY = 3
+RETRY_S = 0.1  # after the kernel has refused a process or a descriptor
+PATIENCE_S = 20.0  # so long it may refuse; the snippets that run are lost with this process
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +36,10 @@ class Maker:
         self._birthplace = birthplace
         self._scratch = scratch
         self._count = 0
+        self._owed = 0
+        self._pause: float | None = None
+        self._refused_since: float | None = None
+        self._made_one = False
         self._living: dict[int, _Living] = {}
         self._anchors: dict[int, Anchor] = {}
         self._events = select.epoll()
@@ -42,43 +48,58 @@ class Maker:
     def work(self) -> None:
         """Make cells and watch them until the server has gone."""
         while True:
-            for descriptor, _ in self._events.poll():
+            for descriptor, _ in self._events.poll(self._pause):
                 if descriptor == self._control.fileno():
                     commands = self._control.recv(COMMAND_BYTES)
                     if not commands:
                         self._kill_all()
                         return
-                    for _ in commands:
-                        self._make()
+                    self._owed += len(commands)
                 elif descriptor in self._living:
                     self._ended(descriptor)
                 else:
                     self._events.unregister(descriptor)
                     self._birthplace.bury(self._anchors.pop(descriptor))
+            if self._owed:
+                self._make_or_wait()
+
+    def _make_or_wait(self) -> None:
+        """Make one of the cells that are owed; where the kernel refuses, for it may have other users, a little later."""
+        try:
+            self._make()
+        except OSError as error:
+            now = time.monotonic()
+            self._refused_since = self._refused_since or now
+            if not self._made_one or now - self._refused_since > PATIENCE_S:
+                self._control.send(f"error {error}".encode())
+                sys.exit(1)
+            self._pause = RETRY_S
+        else:
+            self._made_one, self._refused_since = True, None
+            self._owed -= 1
+            self._pause = 0 if self._owed else None
 
     def _make(self) -> None:
         self._count += 1
         folder = os.path.join(self._scratch, f"{os.getpid()}-{self._count}")
-        server, own = socket.socketpair()
-        out_read, out_write = os.pipe()
-        err_read, err_write = os.pipe()
-        ends = cell.Ends(connection=own, stdout=out_write, stderr=err_write)
-        try:
+        with ExitStack() as resources:
+            server, own = map(resources.enter_context, socket.socketpair())
+            out_read, out_write = _pipe(resources)
+            err_read, err_write = _pipe(resources)
+            ends = cell.Ends(connection=own, stdout=out_write, stderr=err_write)
             born = self._birthplace.fork(partial(self._live, ends, folder))
-        except OSError as error:
-            self._control.send(f"error {error}".encode())
-            sys.exit(1)
-        self._watch(born, own)
+            self._watch(born, socket.socket(fileno=own.detach()))
+            self._hand_over(born, folder, [server.fileno(), out_read, err_read])
+
+    def _hand_over(self, born: Born, folder: str, ends: list[int]) -> None:
         ending = born.anchor.pidfd if born.anchor else born.pidfd
-        with suppress(ConnectionError):
-            socket.send_fds(
-                self._control,
-                [f"cell {folder}".encode()],
-                [server.fileno(), out_read, err_read, ending, born.pidfd],
-            )
-        server.close()
-        for descriptor in (out_read, out_write, err_read, err_write):
-            os.close(descriptor)
+        try:
+            socket.send_fds(self._control, [f"cell {folder}".encode()], [*ends, ending, born.pidfd])
+        except ConnectionError:
+            pass  # the server has gone, which is noticed where it is read from
+        except OSError:
+            signal.pidfd_send_signal(born.pidfd, signal.SIGKILL)
+            raise
 
     def _live(self, ends: cell.Ends, folder: str) -> None:
         # What else this process has open are other cells' connections.
@@ -132,6 +153,13 @@ class Maker:
             for pid in orphans:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
+
+
+def _pipe(resources: ExitStack) -> tuple[int, int]:
+    ends = os.pipe()
+    for descriptor in ends:
+        resources.callback(os.close, descriptor)
+    return ends
 
 
 def _children() -> set[int]:
