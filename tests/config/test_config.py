@@ -1,5 +1,6 @@
 """Every scale and experiment is accepted, and every mistake is named with its cure."""
 
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -8,7 +9,7 @@ import pytest
 import yaml
 
 from tests.conftest import PROJECT
-from torl.config import experiment_names, load_settings, resolve, scale_names
+from torl.config import command_for, experiment_names, load_settings, resolve, scale_names
 from torl.errors import ConfigError
 
 CONFIG = PROJECT / "config"
@@ -17,6 +18,15 @@ EVERY = [(scale, name) for scale in scale_names(CONFIG) for name in experiment_n
 
 def overridden(**overrides: Any) -> Any:
     return resolve(load_settings({"overrides": overrides}, CONFIG), "torl", CONFIG)
+
+
+def test_the_command_for_a_report_has_all_that_was_asked_for_and_nothing_else() -> None:
+    assert command_for(load_settings({}, CONFIG), "report", CONFIG) == "snakemake --config scale=demo -- report"
+    values = {"scale": "real", "data_dir": "my files", "experiments": ["torl"], "overrides": {"train": {"steps": 2}}}
+    words = shlex.split(command_for(load_settings(values, CONFIG), "C2", CONFIG))
+    given = dict(word.split("=", 1) for word in words[2:-2])
+    assert (words[:2], words[-2:]) == (["snakemake", "--config"], ["--", "C2"])
+    assert {key: yaml.safe_load(value) for key, value in given.items()} == values
 
 
 @pytest.mark.parametrize(("scale", "experiment"), EVERY)

@@ -36,6 +36,16 @@ def test_a_local_source_becomes_problems_and_a_manifest(tmp_path: Path) -> None:
     assert read_json(tmp_path / "mine.json")["rejected"] == {"empty_text": 1}
 
 
+def test_a_benchmark_with_a_row_that_is_not_usable_is_an_error_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    write_sources(tmp_path)
+    result = run(tmp_path, "mine", "--whole")
+    assert result.returncode == 1
+    assert result.stderr.startswith(
+        "DataError: rows.csv: 1 of 2 rows of mine are not usable (empty_text 1), and a benchmark"
+    )
+    assert not list(tmp_path.glob("mine*"))
+
+
 def test_a_generated_source_depends_on_its_seed_and_count(tmp_path: Path) -> None:
     write_sources(tmp_path)
     texts = []

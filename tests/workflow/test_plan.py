@@ -46,8 +46,9 @@ def test_one_ablation_is_compared_with_torl_and_with_nothing_else(tmp_path: Path
 
 def test_the_list_of_targets_says_what_each_experiment_makes(tmp_path: Path) -> None:
     listed = snakemake(tmp_path, "--list-target-rules").stdout.splitlines()
+    assert "C2 (Two tool calls per response instead of one. Its report compares it with torl.)" in listed
     for name in experiment_names(CONFIG):
-        assert f"{name} (The report that compares this experiment with torl.)" in listed
+        assert any(line.startswith(f"{name} (") for line in listed)
 
 
 def test_all_is_the_default(tmp_path: Path) -> None:
@@ -84,6 +85,14 @@ def test_a_mistake_stops_the_plan_with_its_cure(arguments: list[str], parts: lis
     for part in parts:
         assert part in text
     assert "Traceback" not in text
+
+
+def test_overrides_need_fit_only_the_experiments_that_are_asked_for(tmp_path: Path) -> None:
+    override = ["--config", "overrides={reward: {penalty: paper}}"]
+    assert "train_policy" in plan(tmp_path, *override, "--", "torl")
+    refused = plan(tmp_path, *override, "--", "no_tool", check=False)
+    for part in ("Overrides hold for every experiment", "experiment 'no_tool'", "config/experiments.yaml"):
+        assert part in refused
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,12 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 
 try:
-    from torl.config import experiment_names, load_settings, resolve
+    from torl.config import (
+        command_for,
+        experiment_names,
+        load_settings,
+        resolve,
+    )
     from torl.errors import ConfigError
     from torl.problems.sources import read_sources, source_named
 except ModuleNotFoundError as error:
@@ -29,7 +34,15 @@ shell.prefix(
 try:
     SETTINGS = load_settings(config, CONFIG_DIR)
     EXPERIMENTS = experiment_names(CONFIG_DIR)
-    RUNS = {name: resolve(SETTINGS, name, CONFIG_DIR) for name in EXPERIMENTS}
+    RUNS, REFUSED = {}, {}
+    for name in EXPERIMENTS:
+        try:
+            RUNS[name] = resolve(SETTINGS, name, CONFIG_DIR)
+        except ConfigError as error:
+            if name == "torl" or not SETTINGS.overrides:
+                raise
+            # Overrides hold for every experiment, also for those that nobody asks for and that they do not fit.
+            REFUSED[name] = str(error)
     KNOWN_SOURCES = read_sources(SOURCES)
     for run in RUNS.values():
         for name in [
@@ -72,7 +85,7 @@ REPORTS = {"report": SETTINGS.experiments} | {
 
 
 wildcard_constraints:
-    experiment="|".join(EXPERIMENTS),
+    experiment="|".join(RUNS),
     report="|".join(REPORTS),
     selection="|".join(sorted({run.data.selection for run in RUNS.values()})),
     source="|".join(KNOWN_SOURCES),
@@ -159,15 +172,28 @@ def score_files(wildcards):
     )
 
 
+def experiments_of(report):
+    """The experiments that a report compares."""
+    for name in REPORTS[report]:
+        if name in REFUSED:
+            raise WorkflowError(
+                f"Overrides hold for every experiment of a report, and {name} is one:\n{REFUSED[name]}\nChoose another target or other "
+                "experiments, or write the change as an experiment of its own in config/experiments.yaml."
+            )
+    return REPORTS[report]
+
+
 def of_report(pattern):
     """Input function: ``pattern`` for every experiment of the report."""
-    return lambda wildcards: expand(pattern, experiment=REPORTS[wildcards.report])
+    return lambda wildcards: expand(
+        pattern, experiment=experiments_of(wildcards.report)
+    )
 
 
 def evaluations_of_report(wildcards):
     """Every evaluation of every experiment of the report."""
     return [
         path
-        for experiment in REPORTS[wildcards.report]
+        for experiment in experiments_of(wildcards.report)
         for path in evaluations(experiment)
     ]

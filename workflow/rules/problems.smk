@@ -34,9 +34,12 @@ rule fetch_problems:
         data_dir=SETTINGS.data_dir or ".",
         number=lambda wildcards: option("--count", generated_count(wildcards.source)),
         seed=SETTINGS.seed,
+        whole=lambda wildcards: (
+            "--whole" if wildcards.source in REFERENCE.evaluation.benchmarks else ""
+        ),
     shell:
         'exec logged.sh {log:q} fetch_problems.py --sources "$TORL_CONFIG/sources.yaml" --name {wildcards.source} '
-        "--data-dir {params.data_dir:q} {params.number} --seed {params.seed} "
+        "--data-dir {params.data_dir:q} {params.number} --seed {params.seed} {params.whole} "
         "--out {output.problems:q} --manifest {output.manifest:q}"
 
 

@@ -73,7 +73,9 @@ rule write_report:
         f"logs/{SETTINGS.scale}/write_report/{{report}}.log",
     params:
         title=f"ToRL at scale {SETTINGS.scale}",
-        command=lambda wildcards: f"snakemake --config scale={SETTINGS.scale} -- {wildcards.report.removeprefix('report_')}",
+        command=lambda wildcards: command_for(
+            SETTINGS, wildcards.report.removeprefix("report_"), CONFIG_DIR
+        ),
     shell:
         "exec logged.sh {log:q} write_report.py --title {params.title:q} --metrics {input.metrics:q} "
         "--evaluations {input.evaluations:q} --figures {input.figures:q} --funnel {input.funnel:q} "

@@ -19,6 +19,9 @@ def main() -> None:
     parser.add_argument("--cache-dir", help="cache of the hub (default: its own)")
     parser.add_argument("--seed", type=int, default=0, help="seed of a generated source")
     parser.add_argument("--count", type=int, help="number of problems of a generated source")
+    parser.add_argument(
+        "--whole", action="store_true", help="refuse rows that are not usable: the source is a benchmark"
+    )
     parser.add_argument("--out", required=True, type=Path, help="problem parquet to write")
     parser.add_argument("--manifest", required=True, type=Path, help="manifest JSON to write")
     options = parser.parse_args()
@@ -30,6 +33,7 @@ def main() -> None:
         cache_dir=options.cache_dir,
         seed=options.seed,
         count=options.count,
+        whole=options.whole,
     )
     write_json(options.manifest, manifest)
     rejected = sum(manifest["rejected"].values())

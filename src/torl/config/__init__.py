@@ -1,6 +1,6 @@
 """The configuration: typed, merged from scale, experiment and command line, and checked before anything runs."""
 
-from torl.config.load import experiment_names, load_settings, resolve, scale_names
+from torl.config.load import command_for, experiment_names, load_settings, resolve, scale_names
 from torl.config.models import RunConfig, Settings
 
-__all__ = ["RunConfig", "Settings", "experiment_names", "load_settings", "resolve", "scale_names"]
+__all__ = ["RunConfig", "Settings", "command_for", "experiment_names", "load_settings", "resolve", "scale_names"]

@@ -6,7 +6,9 @@ known key.
 """
 
 import difflib
+import json
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -88,6 +90,15 @@ def load_settings(values: Mapping[str, Any], config_dir: Path) -> Settings:
     for name in settings.experiments:
         _require_name("experiments", name, experiment_names(config_dir))
     return settings
+
+
+def command_for(settings: Settings, target: str, config_dir: Path) -> str:
+    """The command line that asks for ``target`` with what ``settings`` have beside config.yaml; the scale is named always."""
+    usual = load_settings(_read_yaml(config_dir / "config.yaml"), config_dir).model_dump(mode="json")
+    values = settings.model_dump(mode="json")
+    changed = {key: value for key, value in values.items() if key == "scale" or value != usual[key]}
+    words = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in changed.items()]
+    return f"snakemake --config {shlex.join(words)} -- {target}"
 
 
 def resolve(settings: Settings, experiment: str, config_dir: Path) -> RunConfig:

@@ -54,6 +54,7 @@ def fetch(
     cache_dir: Path | str | None = None,
     seed: int = 0,
     count: int | None = None,
+    whole: bool = False,
 ) -> dict[str, Any]:
     """Write the problems of ``source`` to ``out`` and return the manifest.
 
@@ -63,6 +64,7 @@ def fetch(
         cache_dir: cache of the hub; its own default when ``None``.
         seed: seed of the generator; other kinds ignore it.
         count: problems to generate; only for a ``generated`` source.
+        whole: refuse a file with a row that is not usable, as fits a benchmark.
 
     Raises:
         ConfigError: ``count`` for a source that is not generated, or a generator that is not installed.
@@ -85,7 +87,7 @@ def fetch(
         }
     fetched = _from_hub(source, cache_dir) if isinstance(source, HubSource) else _from_folder(source, Path(data_dir))
     records: list[FileRecord] = []
-    accepted = write_problems(out, _read_all(name, fetched, records))
+    accepted = write_problems(out, _read_all(name, fetched, records, whole))
     if isinstance(source, HubSource):
         commits = sorted({item.commit for item in fetched if item.commit})
         manifest |= {"repo": source.repo, "revision": source.revision, "commit": ", ".join(commits)}
@@ -97,12 +99,18 @@ def fetch(
     }
 
 
-def _read_all(name: str, fetched: list[FetchedFile], records: list[FileRecord]) -> Iterator[Problem]:
+def _read_all(name: str, fetched: list[FetchedFile], records: list[FileRecord], whole: bool) -> Iterator[Problem]:
     """Problems of all files; ``records`` has an entry for each file that was read to its end."""
     for item in fetched:
         digest = _checked_hash(item)
         counts = ReadCounts()
         yield from read_file(item.local, reader=item.file.reader, source=name, counts=counts)
+        if whole and counts.rejected:
+            reasons = ", ".join(f"{reason} {count}" for reason, count in counts.rejected.items())
+            raise DataError(
+                f"{item.file.path}: {counts.rejected.total()} of {counts.rows} rows of {name} are not usable ({reasons}), and a "
+                "benchmark is evaluated whole; get the file again, or mend these rows."
+            )
         records.append(
             FileRecord(
                 path=item.file.path,
