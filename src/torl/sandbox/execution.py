@@ -106,6 +106,7 @@ async def _follow(cell: Cell, words: Words, snippet: Snippet, course: _Course) -
         await asyncio.wait((end, excess), timeout=left, return_when=asyncio.FIRST_COMPLETED)
         if end.done():
             course.ended = end.result()
+            course.stop = _Stop.TIME if time.monotonic() >= deadline else None
         elif excess.done():
             excess.result()
             course.stop = _Stop.MEMORY
@@ -132,13 +133,13 @@ async def _memory_used(cell: Cell) -> int:
     """As ``memory.used_by_several``; 0 when it cannot be known."""
     try:
         snippet, root = memory.process_of(cell.process), memory.process_of(cell.root)
+        try:
+            # In a thread, since the kernel can take its time over a large process.
+            return await asyncio.to_thread(memory.used_by_several, snippet, root)
+        except RuntimeError:  # no thread can be started: snippets may have used up what the user may have of them
+            return memory.used_by_several(snippet, root)
     except OSError:
         return 0
-    try:
-        # In a thread, since the kernel can take its time over a large process.
-        return await asyncio.to_thread(memory.used_by_several, snippet, root)
-    except RuntimeError:  # no thread can be started: snippets may have used up what the user may have of them
-        return memory.used_by_several(snippet, root)
 
 
 async def _empty(cell: Cell, words: Words, course: _Course) -> None:
