@@ -77,7 +77,7 @@ def by_pass_rate(results: Path, project: Path, tmp_path_factory: pytest.TempPath
 
 
 def trajectories(results: Path, experiment: str) -> list[dict[str, Any]]:
-    run = RunDir(read_json(results / experiment / "done.json")["run_dir"])
+    run = RunDir.named_by(results / experiment / "done.json")
     return [row for path in sorted(run.trajectories.glob("step_*.jsonl")) for row in read_jsonl(path)]
 
 

@@ -24,7 +24,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run_dir(results: Path, experiment: str) -> RunDir:
-    return RunDir(read_json(results / experiment / "done.json")["run_dir"])
+    return RunDir.named_by(results / experiment / "done.json")
 
 
 def trajectories(results: Path, experiment: str) -> list[dict[str, Any]]:

@@ -66,7 +66,7 @@ def test_a_training_job_that_hits_its_time_limit_is_submitted_again_and_resumes(
         done = read_json(results / experiment / "done.json")
         assert done["steps"] == 40
         assert done["attempts"] >= 2
-        metrics = (Path(done["run_dir"]) / "metrics.jsonl").read_text().splitlines()
+        metrics = (results / experiment / done["run_dir"] / "metrics.jsonl").read_text().splitlines()
         assert len(metrics) == 40
     assert (results / "report.html").stat().st_size > 10_000
     jobs = set(re.findall(r"SLURM jobid (\d+)", output))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from torl.errors import TrainerError
+from torl.files import write_json
 from torl.training.run_dir import RunDir
 
 
@@ -36,6 +37,19 @@ def test_a_lock_of_a_dead_process_does_not_hold(run_dir: RunDir) -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 9
     with run_dir.locked():
         pass
+
+
+def test_a_run_is_found_where_its_folder_and_done_json_were_moved_together(tmp_path: Path) -> None:
+    (tmp_path / "old" / "runs" / "a").mkdir(parents=True)
+    write_json(tmp_path / "old" / "torl" / "done.json", {"run_dir": "../runs/a"})
+    (tmp_path / "old").rename(tmp_path / "new")
+    assert RunDir.named_by(tmp_path / "new" / "torl" / "done.json").root == tmp_path / "new" / "runs" / "a"
+
+
+def test_a_run_that_is_gone_is_an_error_with_its_cure(tmp_path: Path) -> None:
+    write_json(tmp_path / "done.json", {"run_dir": "runs/a"})
+    with pytest.raises(TrainerError, match=r"runs/a, which is not there; move it back"):
+        RunDir.named_by(tmp_path / "done.json")
 
 
 def test_rewinding_forgets_trajectories_and_metrics_after_the_checkpoint(run_dir: RunDir) -> None:

@@ -13,7 +13,7 @@ from tests.conftest import PROJECT
 from tests.problems.factory import problem
 from tests.tiny_model import make_tiny_model
 from torl.config import load_settings, resolve
-from torl.files import read_json, read_jsonl, write_json
+from torl.files import read_jsonl, write_json
 from torl.problems.torl_format import write_torl
 from torl.training.run_dir import RunDir
 
@@ -45,7 +45,7 @@ def run_dir(tmp_path_factory: pytest.TempPathFactory) -> RunDir:
     command = [sys.executable, str(PROJECT / "workflow/scripts/train_policy.py"), "--out", str(folder / "done.json")]
     command += [word for name, file in files for word in (f"--{name}", str(folder / file))]
     subprocess.run(command, check=True, env=os.environ | ON_CPU)
-    return RunDir(read_json(folder / "done.json")["run_dir"])
+    return RunDir.named_by(folder / "done.json")
 
 
 def test_what_vllm_samples_has_the_probabilities_of_the_trained_policy(run_dir: RunDir) -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from torl.analysis.curves import METRICS_SCHEMA, evaluation_metrics, training_metrics
 from torl.cli import run
-from torl.files import read_json, read_table, write_table
+from torl.files import read_table, write_table
+from torl.training.run_dir import RunDir
 
 
 def main() -> None:
@@ -16,7 +17,7 @@ def main() -> None:
     parser.add_argument("--experiment", required=True)
     parser.add_argument("--out", type=Path, required=True, help="metrics.parquet")
     options = parser.parse_args()
-    table = training_metrics(Path(read_json(options.done)["run_dir"]), options.experiment) if options.done else []
+    table = training_metrics(RunDir.named_by(options.done).root, options.experiment) if options.done else []
     for path in options.evaluations:
         table += evaluation_metrics(read_table(path), options.experiment, path)
     write_table(options.out, table, METRICS_SCHEMA)

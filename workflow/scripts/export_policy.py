@@ -18,7 +18,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True, help="export.json in the folder that the model is copied to")
     options = parser.parse_args()
     done = read_json(options.done)
-    source = RunDir(done["run_dir"]).weights(options.step) if options.step else options.base
+    source = RunDir.named_by(options.done).weights(options.step) if options.step else options.base
     folder = options.out.parent
     copy_model(source, folder)
     origin = {"experiment": done["experiment"], "step": options.step, "source": str(source)}

@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("--problems", type=Path, required=True, help="train.parquet of the probe run")
     parser.add_argument("--out", type=Path, required=True, help="parquet with problem_id and score")
     options = parser.parse_args()
-    run_dir = RunDir(read_json(options.done)["run_dir"])
+    run_dir = RunDir.named_by(options.done)
     train = RunConfig.model_validate(read_json(run_dir.root / "config.json")).train
     steps_per_epoch = pq.read_metadata(options.problems).num_rows // train.prompts_per_step
     rows = chain.from_iterable(read_jsonl(path) for path in sorted(run_dir.trajectories.glob("step_*.jsonl")))

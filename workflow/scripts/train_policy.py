@@ -2,6 +2,7 @@
 """Train one policy by GRPO, continuing from its last checkpoint if there is one."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
 
@@ -35,7 +36,8 @@ def main() -> None:
     except Stopped as stopped:
         sys.stderr.write(f"{stopped}\n")
         sys.exit(STOPPED)
-    write_json(options.out, done)
+    # Results stay whole where they are moved or copied together.
+    write_json(options.out, done | {"run_dir": os.path.relpath(done["run_dir"], options.out.parent.resolve())})
 
 
 if __name__ == "__main__":

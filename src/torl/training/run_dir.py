@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from torl.errors import TrainerError
-from torl.files import read_jsonl, write_jsonl
+from torl.files import read_json, read_jsonl, write_jsonl
 from torl.training.weights import copy_model
 
 STOPPED = 85
@@ -31,6 +31,20 @@ class RunDir:
         self.metrics = self.root / "metrics.jsonl"
         self.stop_request = self.root / "stop"
         self.failure = self.root / "failure"
+
+    @classmethod
+    def named_by(cls, done: Path) -> "RunDir":
+        """The run that a ``done.json`` tells of; its path there counts from the file's own folder.
+
+        Raises:
+            TrainerError: it is not there.
+        """
+        run = cls(done.parent / read_json(done)["run_dir"])
+        if not run.root.is_dir():
+            raise TrainerError(
+                f"{done} tells of the run {run.root}, which is not there; move it back, or delete the file to train again."
+            )
+        return run
 
     @contextmanager
     def locked(self) -> Iterator[None]:
