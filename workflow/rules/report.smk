@@ -72,7 +72,12 @@ rule write_report:
     log:
         f"logs/{SETTINGS.scale}/write_report/{{report}}.log",
     params:
-        title=f"ToRL at scale {SETTINGS.scale}",
+        title=lambda wildcards: f"ToRL at scale {SETTINGS.scale}"
+        + (
+            ""
+            if wildcards.report == "report"
+            else f": {', '.join(experiments_of(wildcards.report))}"
+        ),
         command=lambda wildcards: command_for(
             SETTINGS, wildcards.report.removeprefix("report_"), CONFIG_DIR
         ),

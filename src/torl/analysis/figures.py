@@ -65,7 +65,8 @@ def learning_figure(table: list[dict[str, Any]], experiments: Sequence[str]) -> 
             name="learning",
             title="Learning curves",
             caption=f"Left: share of right answers among the sampled training rollouts; the line is {window}, the "
-            "points are single steps. Then: the held-out questions, the same ones at every step, with 95 % intervals.",
+            "points are single steps. Then: the held-out questions, the same ones at every step, with 95 % intervals. "
+            "Training samples at its own temperature and evaluation at that of the table, so the two differ in height.",
             alt=_learning_alt(table, experiments, panels),
         )
 
