@@ -18,7 +18,6 @@ import pytest
 
 import torl
 from tests.sandbox.available import need_landlock, need_namespaces
-from tests.sandbox.processes import settled
 from torl.sandbox.launcher import running_sandbox
 
 NOBODY = 65534
@@ -114,27 +113,19 @@ def tier_of(address: str) -> int:
     return health_of(address)["tier"]
 
 
-def processes_of(address: str, *, wanted: int | None = None, patience_s: float = 10.0) -> int:
-    """Processes of the server that listens at ``address``, itself included, dead ones too; waits for no more than
-    ``wanted``."""
-    server = _server_at(int(address.rpartition(":")[2]))
+# Server, maker of cells and three cells; in tier 1 bubblewrap's two, and a first process in each cell.
+PROCESSES_AT_REST = {1: 1 + 1 + 3 + 2 + 3, 2: 1 + 1 + 3}
+
+
+def processes_at_rest(address: str, *, patience_s: float = 10.0) -> bool:
+    """Whether the server at ``address`` comes to have just the processes of one at rest, dead ones counted."""
+    wanted, server = PROCESSES_AT_REST[tier_of(address)], _server_at(int(address.rpartition(":")[2]))
     deadline = time.monotonic() + patience_s
-    if wanted is None:
-        return settled(lambda: _with_children(server))
-    while (count := _with_children(server)) > wanted and time.monotonic() < deadline:
+    while 1 + len(server.children(recursive=True)) != wanted:
+        if time.monotonic() > deadline:
+            return False
         time.sleep(0.02)
-    return count
-
-
-def _with_children(server: psutil.Process) -> int:
-    return 1 + sum(map(_stays, server.children(recursive=True)))
-
-
-def _stays(process: psutil.Process) -> bool:
-    try:
-        return process.name() != "rm"  # removes a folder, beside the server, and ends
-    except psutil.NoSuchProcess:
-        return False
+    return True
 
 
 @functools.cache

@@ -11,7 +11,7 @@ import pytest
 
 from tests.sandbox.conftest import run_at
 from tests.sandbox.hostile import ATTACKS, POISON, SYSTEM_CALLS, Attack, Poison
-from tests.sandbox.servers import health_of, processes_of, tier_of
+from tests.sandbox.servers import health_of, processes_at_rest, tier_of
 from torl.rollout.trajectory import CallOutcome
 from torl.sandbox.client import Execution, SandboxClient
 
@@ -36,7 +36,6 @@ def test_the_wall_holds_against(any_address: str, canary: Path, attack: Attack) 
         pytest.skip("the numbers are those of x86-64")
     tier = tier_of(any_address)
     assert run_at(any_address, "print(6 * 7)").stdout == "42\n"
-    before = processes_of(any_address)
     execution = run_at(
         any_address, attack.code.replace("{canary!r}", repr(str(canary))).replace("{{", "{").replace("}}", "}")
     )
@@ -47,7 +46,7 @@ def test_the_wall_holds_against(any_address: str, canary: Path, attack: Attack) 
         assert "GOT" not in shown
         assert "held" in execution.stdout or (tier == 2 and "PermissionError" in shown), shown
     assert run_at(any_address, "print(6 * 7)").stdout == "42\n"
-    assert processes_of(any_address, wanted=before) <= before
+    assert processes_at_rest(any_address)
     assert health_of(any_address)["restarts"] == 0  # the process that makes cells has lived through it
 
 

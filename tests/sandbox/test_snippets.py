@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.sandbox.conftest import run_at
-from tests.sandbox.servers import processes_of, tier_of
+from tests.sandbox.servers import processes_at_rest, tier_of
 from torl.sandbox.client import execution_of
 from torl.sandbox.observation import observation_text
 
@@ -57,10 +57,9 @@ def canary() -> Any:
 @pytest.fixture(autouse=True)
 def known_good(any_address: str) -> Any:
     assert run_at(any_address, "print(6 * 7)").stdout == "42\n"
-    before = processes_of(any_address)
     yield
     assert run_at(any_address, "print(6 * 7)").stdout == "42\n"
-    assert processes_of(any_address, wanted=before) <= before
+    assert processes_at_rest(any_address)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=[row["id"] for row in ROWS])
